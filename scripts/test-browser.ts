@@ -6,6 +6,8 @@ import { flows } from "../test/browser/flows.ts";
 import { clientLibrary, poison } from "../test/browser/hostile.ts";
 import { matrix } from "../test/browser/matrix.ts";
 import { takePictures } from "../test/browser/pictures.ts";
+import { prepare } from "../test/browser/prepare.ts";
+import { reviewFlows } from "../test/browser/review-flows.ts";
 import { weights } from "../test/browser/weights.ts";
 import { CommandError, runCommand } from "./command.ts";
 import { loadDemoOnce } from "./demo.ts";
@@ -48,11 +50,18 @@ await runCommand({ help, options: { pictures: { type: "boolean", default: false 
     });
     const { url } = server;
     await check("weight of a first visit and of later pages", () => weights(browser, url));
-    await check("every page, three widths, both themes, axe", () => matrix(browser, url, token, admin));
-    if (pictures) await check("pictures of the docs", () => takePictures(browser, url, { token, admin }));
+    const prepared = await prepare(url, token);
+    const tokens = { token, admin };
+    await check("every page, three widths, both themes, axe", () => matrix(browser, url, tokens, prepared.pages));
+    if (pictures) await check("pictures of the docs", () => takePictures(browser, url, tokens));
     for (const [name, flow] of Object.entries(flows))
       await check(name, async () => {
         await flow(browser, url, token);
+        return [];
+      });
+    for (const [name, flow] of Object.entries(reviewFlows))
+      await check(name, async () => {
+        await flow(browser, url, token, prepared);
         return [];
       });
     await check("hostile texts are text", () => poison(browser, url, token));

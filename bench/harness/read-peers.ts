@@ -4,7 +4,7 @@ import { CommandError, UsageError } from "../../scripts/command.ts";
 import { ownName, type Peer } from "./peer.ts";
 
 /** What speaks the API of the official registry is asked in it. */
-const official = {
+export const officialPaths = {
   list: "/v0.1/servers?limit=30",
   get: "/v0.1/servers/{name}/versions/latest",
   search: "/v0.1/servers?search={word}&limit=5",
@@ -38,7 +38,7 @@ function readName(text: string): { name: string; where: string } {
 }
 
 async function readPeer(name: string, where: string): Promise<Peer> {
-  if (/^https?:\/\//.test(where)) return { name, origin: originOf(name, where), paths: official, headers: {} };
+  if (/^https?:\/\//.test(where)) return { name, origin: originOf(name, where), paths: officialPaths, headers: {} };
   const text = await readFile(where, "utf8").catch(() => {
     throw new CommandError(`--peer ${name}: ${where} is neither a URL nor a file that can be read.`);
   });

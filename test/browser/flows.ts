@@ -1,27 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Browser, Page } from "playwright-core";
-import { signIn, type Watched, watch } from "./browser.ts";
+import type { Browser } from "playwright-core";
+import { clean, expect, tabTo } from "./assert.ts";
+import { signIn, watch } from "./browser.ts";
 import { memberPages, publicPages } from "./pages.ts";
 
 type Flow = (browser: Browser, url: string, token: string) => Promise<void>;
-
-function expect(holds: boolean, otherwise: string): void {
-  if (!holds) throw new Error(otherwise);
-}
-
-function clean({ found }: Watched): void {
-  expect(found.length === 0, found.join("; "));
-}
-
-/** Presses Tab until the focused element has this text. */
-async function tabTo(page: Page, text: string): Promise<void> {
-  for (let presses = 0; presses < 80; presses += 1) {
-    await page.keyboard.press("Tab");
-    if ((await page.evaluate(() => document.activeElement?.textContent?.trim())) === text) return;
-  }
-  throw new Error(`No element "${text}" can be reached with Tab on ${page.url()}`);
-}
 
 /** Find, open and copy a snippet, with keys alone. */
 const keysAlone: Flow = async (browser, url) => {

@@ -13,7 +13,12 @@ const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
  * Every page at three widths and in both themes: nothing scrolls sideways, nothing is reported. Axe looks at the widest
  * in one theme and at the narrowest in the other, so that the colours of both are checked.
  */
-export async function matrix(browser: Browser, url: string, token: string, admin: string): Promise<string[]> {
+export async function matrix(
+  browser: Browser,
+  url: string,
+  { token, admin }: { token: string; admin: string },
+  more: readonly string[],
+): Promise<string[]> {
   await mkdir(output, { recursive: true });
   const everybody = async () => {
     const visitor = await watch(browser, url);
@@ -29,7 +34,7 @@ export async function matrix(browser: Browser, url: string, token: string, admin
     return problems;
   };
   const members = async () => [
-    ...(await signedIn("member", token, memberPages)),
+    ...(await signedIn("member", token, [...memberPages, ...more])),
     ...(await signedIn("admin", admin, adminPages)),
   ];
   return (await Promise.all([everybody(), members()])).flat();

@@ -41,7 +41,6 @@ export const memberPages = [
   "/servers/demo/suspicious/tools",
   "/servers/demo/suspicious/connect",
   "/servers/demo/compose/generators",
-  "/servers/demo/weather/history",
   "/capabilities/demo/mcp.suspicious.translate_text",
   "/servers/elsewhere/nothing",
   "/negotiate",

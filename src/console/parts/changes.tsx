@@ -1,17 +1,6 @@
 import type { ChangeCounts } from "../../manifest/diff.ts";
+import { ClassChip } from "./change-class.tsx";
 import { number } from "./figures.tsx";
-
-const glyphs: Record<string, string> = { breaking: "▲", additive: "+", cosmetic: "~", removed: "–", advisory: "!" };
-
-/** A class of changes, as word and glyph. */
-export function ClassChip({ of, count }: { of: string; count?: number }) {
-  return (
-    <span class={`chip ${of}`}>
-      {glyphs[of] ?? "?"} {count === undefined ? "" : `${number(count)} `}
-      {of}
-    </span>
-  );
-}
 
 /** How many changes of each class; removals are counted among the breaking ones, so they are named beside. */
 export function Counts({ of }: { of: ChangeCounts }) {

@@ -25,21 +25,35 @@ export function SideBySide({ path, before, after, children }: Sides) {
         <code>{text(clip(path, 300))}</code> {children}
       </p>
       <div class="sides">
-        <Side of="gone" whole={old} parts={parts} />
-        <Side of="new" whole={now} parts={parts} />
+        <Side of="gone" whole={old} parts={parts} isText={typeof before === "string"} />
+        <Side of="new" whole={now} parts={parts} isText={typeof after === "string"} />
       </div>
     </div>
   );
 }
 
-function Side({ of, whole, parts }: { of: "gone" | "new"; whole: string | undefined; parts: readonly Part[] }) {
+interface OneSide {
+  of: "gone" | "new";
+  whole: string | undefined;
+  parts: readonly Part[];
+  /** Else JSON, whose columns are worth keeping. */
+  isText: boolean;
+}
+
+function Side({ of, whole, parts, isText }: OneSide) {
   return (
     <div class={`side ${of}`}>
       <span class="sign" aria-hidden="true">
         {of === "gone" ? "−" : "+"}
       </span>
       <span class="vh">{of === "gone" ? "Before: " : "After: "}</span>
-      {whole === undefined ? <span class="mute">absent</span> : <p dir="auto">{marked(of, whole, parts)}</p>}
+      {whole === undefined ? (
+        <span class="mute">absent</span>
+      ) : (
+        <p dir="auto" class={isText ? undefined : "mono"}>
+          {marked(of, whole, parts)}
+        </p>
+      )}
     </div>
   );
 }
