@@ -9,7 +9,7 @@ import { Clients } from "./soak/clients.ts";
 import { prepareKinds } from "./soak/kinds.ts";
 
 const help = `
-Usage: npm run soak [-- --minutes N] [--json FILE]
+Usage: npm run soak [-- --minutes N] [--only TEXT] [--json FILE]
 
 Everything that callers do, at once, for some minutes: reads, searches, lists, publishes, large publishes, webhooks,
 refreshes of sources, sessions, streams that come and go, subscribers, hooks, bad input. Prints for each kind how often and
@@ -18,6 +18,7 @@ expect (429 is counted by itself), on a dropped connection, and on memory that g
 first. Needs Linux.
 
   --minutes N   how long (default 5); of a minute or less the growth is printed and not judged
+  --only TEXT   only kinds whose names have this text, to find out which one does what
   --json FILE   the figures as JSON
 `;
 
@@ -30,14 +31,14 @@ interface Look extends ProcessCost {
 }
 
 await runCommand(
-  { help, options: { minutes: { type: "string", default: "5" }, json: { type: "string" } } },
-  async ({ minutes: given, json }) => {
+  { help, options: { minutes: { type: "string", default: "5" }, only: { type: "string" }, json: { type: "string" } } },
+  async ({ minutes: given, only = "", json }) => {
     const minutes = Number(given);
     if (!(minutes > 0)) throw new CommandError("--minutes takes a number above 0.");
     await ensureBuilt(() => console.error("Building the Worker …"));
     const serving = await startServing();
     try {
-      const figures = await soak(serving, minutes);
+      const figures = await soak(serving, minutes, only);
       console.log(textOf(figures));
       if (json !== undefined) await writeFile(json, `${JSON.stringify(figures, null, 2)}\n`);
       const problems = problemsOf(figures);
@@ -50,11 +51,13 @@ await runCommand(
 
 type Figures = Awaited<ReturnType<typeof soak>>;
 
-async function soak(serving: Serving, minutes: number) {
+async function soak(serving: Serving, minutes: number, only: string) {
   const { processes } = serving;
   if (processes === undefined) throw new CommandError("This system does not tell what a process holds.");
   await publishServers(serving);
-  const { kinds, stop, counts } = await prepareKinds(serving);
+  const { kinds: all, stop, counts } = await prepareKinds(serving);
+  const kinds = all.filter(({ name }) => name.includes(only));
+  if (kinds.length === 0) throw new CommandError(`No kind has "${only}" in its name.`);
   const clients = new Clients(serving.url);
   const looks: Look[] = [];
   const started = performance.now();

@@ -100,3 +100,8 @@ function npmTookOptions(): string {
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
+
+/** True for the error of a disk that is full, or that may only be read. */
+export function isUnwritable(error: unknown): boolean {
+  return ["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM"].includes(errorCode(error) ?? "");
+}

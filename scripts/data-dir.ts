@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { dataFormat } from "../src/objects/data-format.ts";
-import { CommandError, errorCode } from "./command.ts";
+import { CommandError, errorCode, isUnwritable } from "./command.ts";
 import { openSecret, type Secret } from "./secret.ts";
 
 /** Where `npm start` keeps its data, and where `npm run token` looks for the secret. */
@@ -53,6 +53,27 @@ export async function checkFormat({ path }: Pick<DataDir, "path">): Promise<stri
   }
   if (found < dataFormat) await writeFile(file, `${dataFormat}\n`, { mode: 0o600 });
   return undefined;
+}
+
+/** More than what a small write needs, less than what anyone would miss. */
+const trialBytes = 256 * 1_024;
+
+/** A sentence if nothing can be written to a data directory: a server then answers what it can, and refuses writes. */
+export async function checkWritable({ path }: Pick<DataDir, "path">): Promise<string | undefined> {
+  const file = join(path, `trial.${process.pid}`);
+  try {
+    await writeFile(file, Buffer.alloc(trialBytes, 1), { mode: 0o600 });
+    return undefined;
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+    const isFull = ["ENOSPC", "EDQUOT"].includes(errorCode(error) ?? "");
+    return (
+      `${isFull ? `The disk of ${path} is full` : `${path} is read-only`} (${errorCode(error)}): writes are refused with 503 until ` +
+      `${isFull ? "there is room" : "it can be written"}. Nothing that was acknowledged is lost.`
+    );
+  } finally {
+    await rm(file, { force: true }).catch(() => {});
+  }
 }
 
 /** The secret of a data directory, for a token: made if there is none, without what only a server needs. */

@@ -1,6 +1,6 @@
 import { bundlePath, ensureBuilt } from "./bundle.ts";
 import { CommandError } from "./command.ts";
-import { checkFormat, type DataDir, openDataDir } from "./data-dir.ts";
+import { checkFormat, checkWritable, type DataDir, openDataDir } from "./data-dir.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { requireFreePort } from "./port.ts";
 import { startRuntime } from "./runtime.ts";
@@ -40,20 +40,34 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const data = await openDataDir(options.data);
   const lock = lockDataDir(data);
   try {
-    const newer = await checkFormat(data);
+    const unwritable = await checkWritable(data);
+    if (unwritable !== undefined) console.error(unwritable);
+    const newer = unwritable === undefined ? await checkFormat(data) : undefined;
     if (newer !== undefined) console.error(newer);
     if (data.secret.created) onStep(`First run: made a secret in ${data.path}`);
     if (options.bundle === undefined) await ensureBuilt(() => onStep("Building the Worker …"));
     const config = await readWorkerConfig();
     const { host, port, quiet = false, quietSubject, bundle = bundlePath } = options;
     const vars = { ...config.vars, ...ownHosts(host), DISCARD_REFUSED_BODIES: "true", ...options.vars };
-    const runtime = await startRuntime({ host, port, quiet, quietSubject, bundle, config, data, vars });
-    lock.describe(`the server at ${runtime.url} (process ${process.pid})`);
+    const startOn = (at: number) => startRuntime({ host, port: at, quiet, quietSubject, bundle, config, data, vars });
+    let runtime = await startOn(port);
+    const { url } = runtime;
+    lock.describe(`the server at ${url} (process ${process.pid})`);
+    // What the runtime has opened for reading stays so: it is started again once the data can be written.
+    const stopWaiting =
+      unwritable === undefined
+        ? async () => {}
+        : onceWritable(data, async () => {
+            await runtime.stop();
+            runtime = await startOn(Number(new URL(url).port));
+            console.error(`${data.path} can be written again: the runtime was started again`);
+          });
     return {
-      url: runtime.url,
+      url,
       data,
       vars,
       async stop() {
+        await stopWaiting();
         await runtime.stop();
         lock.release();
       },
@@ -62,6 +76,23 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     lock.release();
     throw error;
   }
+}
+
+const betweenLooksMs = 5_000;
+
+/** Calls `restart` when the data directory can be written. The result ends the waiting, after a restart under way. */
+function onceWritable(data: DataDir, restart: () => Promise<void>): () => Promise<void> {
+  let restarting: Promise<void> = Promise.resolve();
+  const timer = setInterval(async () => {
+    if ((await checkWritable(data)) !== undefined) return;
+    clearInterval(timer);
+    restarting = restart();
+    await restarting;
+  }, betweenLooksMs);
+  return () => {
+    clearInterval(timer);
+    return restarting;
+  };
 }
 
 /** Nothing stands in front of a server on this machine: it must itself refuse names that were pointed here. */

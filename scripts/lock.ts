@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { isUnwritable } from "./command.ts";
 
 export interface Lock {
   /** Tells whoever finds the lock taken who has it. */
@@ -22,14 +23,23 @@ export function takeLock(path: string): Lock | { takenBy: string } {
     return { takenBy: readHolder(holderFile) };
   }
   // Left by a holder that was killed.
-  rmSync(holderFile, { force: true });
+  unlessUnwritable(() => rmSync(holderFile, { force: true }));
   return {
-    describe: (holder) => writeFileSync(holderFile, holder, { mode: 0o600 }),
+    describe: (holder) => unlessUnwritable(() => writeFileSync(holderFile, holder, { mode: 0o600 })),
     release() {
-      rmSync(holderFile, { force: true });
+      unlessUnwritable(() => rmSync(holderFile, { force: true }));
       database.close();
     },
   };
+}
+
+/** A disk that is full or read-only keeps the lock all the same; only the name of its holder is missing. */
+function unlessUnwritable(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+  }
 }
 
 const sqliteBusy = 5;

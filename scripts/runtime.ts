@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
-import { Miniflare, MiniflareCoreError, NoOpLog, type WorkerOptions } from "miniflare";
+import { Miniflare, MiniflareCoreError, type MiniflareOptions, NoOpLog, type WorkerOptions } from "miniflare";
 import { CommandError } from "./command.ts";
 import type { DataDir } from "./data-dir.ts";
 import { portInUse } from "./port.ts";
@@ -49,7 +50,9 @@ export async function startRuntime({
   // The only way Miniflare has of being told.
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= v8Flags;
   const started = Promise.withResolvers<void>();
-  const runtime = new Miniflare({
+  const temporary = await mkdtemp(join(tmpdir(), "rollcall-runtime-"));
+  const modules = [{ type: "ESModule" as const, path: bundle }, ...(await compiledModules(bundle))];
+  const settings: MiniflareOptions = {
     // Miniflare's own entry, which we do not use, stays on a random loopback port.
     host: "127.0.0.1",
     port: 0,
@@ -74,14 +77,22 @@ export async function startRuntime({
         ...config.bindings,
         durableObjects: signedSessions(config.bindings, data.secret.value),
         name: config.name,
-        modules: [{ type: "ESModule", path: bundle }, ...(await compiledModules(bundle))],
+        modules,
         bindings: { ...vars, JWT_SECRET: data.secret.value },
         // Straight to the Worker: Miniflare's entry in front of it would cost two thirds of the speed.
         unsafeDirectSockets: [{ host, port }],
       },
     ],
-  });
-  const stop = () => runtime.dispose().finally(releaseGuard);
+  };
+  const runtime = withTemporary(temporary, () => new Miniflare(settings));
+  const stop = async () => {
+    try {
+      await runtime.dispose();
+    } finally {
+      releaseGuard();
+      await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
+    }
+  };
   try {
     await runtime.ready;
     started.resolve();
@@ -95,6 +106,21 @@ export async function startRuntime({
     if (error instanceof MiniflareCoreError && error.code === "ERR_ADDRESS_IN_USE") throw portInUse(host, port);
     if (error instanceof MiniflareCoreError) throw new CommandError(error.message);
     throw error;
+  }
+}
+
+/**
+ * Miniflare makes a directory among the system's temporary ones, and does not wait until it has removed it: a process
+ * that ends at once leaves it behind. So it is made in one of ours.
+ */
+function withTemporary<T>(path: string, work: () => T): T {
+  const { TMPDIR: before } = process.env;
+  process.env["TMPDIR"] = path;
+  try {
+    return work();
+  } finally {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
   }
 }
 

@@ -12,6 +12,7 @@ import { corsHeaders } from "./http/respond.ts";
 import { respondFromCache } from "./http/response-cache.ts";
 import { unknownPath } from "./http/unknown-path.ts";
 import { type Failure, failure } from "./kernel/failure.ts";
+import { isStorageFault, newerDataError, noteProblem } from "./kernel/platform/problems.ts";
 import { isCacheable, respondFromMessageCache } from "./mcp/server/response-cache.ts";
 import { operations } from "./operations.ts";
 import type { Services } from "./services.ts";
@@ -59,19 +60,28 @@ export function createApp(services: Services, served: readonly Operation<Service
       noteBound(c, services, error.failure);
       return fail(c, withRemedy(error.failure), c.get("isPage"));
     }
+    if (error.message === newerDataError) return fail(c, failure("ErrorNewerData"), c.get("isPage"));
     // Durable Objects mark errors where a retry may help: a restart, a deploy, an overload.
     const { retryable, overloaded } = error as { retryable?: boolean; overloaded?: boolean };
     const unavailable = retryable === true || overloaded === true;
+    const hasNoStorage = isStorageFault(error.message);
+    if (hasNoStorage) noteProblem("storage", services.now());
     c.set("logged", true);
     log(c, "error", { error: error.message, stack: error.stack });
     const fetching = c.req.path.startsWith("/api/mcp/capabilities/") && c.req.method === "GET";
     const reason = `see request ${c.get("requestId")} in the log`;
     const message = fetching ? `Failed to fetch capabilities: ${reason}` : `Internal error: ${reason}`;
-    const known = unavailable ? failure("ErrorUnavailable") : failure("ErrorInternalServer", message);
-    return fail(c, known, c.get("isPage"));
+    const broken = hasNoStorage ? storageFailed : failure("ErrorInternalServer", message);
+    return fail(c, unavailable ? failure("ErrorUnavailable") : broken, c.get("isPage"));
   });
   return app;
 }
+
+/** The disk of a machine of one's own is full or read-only, or the platform's storage is in trouble. */
+const storageFailed = failure("ErrorUnavailable", "The registry's storage failed; nothing was acknowledged", {
+  retryAfterSeconds: 5,
+  hint: "Send the request again after the seconds in Retry-After; GET /healthz tells when storage works again",
+});
 
 function preflight(services: Services, origin: string | undefined): Response {
   return new Response(null, {

@@ -88,6 +88,8 @@ export interface Services {
   tenant: (key: TenantKey) => Tenant;
   /** Creates a new stub per use: a stub belongs to the request that created it. */
   directory: () => Directory;
+  /** Writes something small to the storage of an object. */
+  tryStorage: () => Promise<void>;
   sessions: Sessions;
   hookIds: HookIds;
   /** The registry's own tools and resources, for the answer to a negotiation. */
@@ -186,6 +188,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
     directory,
+    tryStorage: () => directory().tryStorage(),
     sessions: new Sessions({
       create: () => newSession(env, usage),
       find: (id) => sessionOf(env, id, usage),

@@ -28,6 +28,12 @@ export interface RebuildDirectory {
   continueRebuild(isLast: boolean): Promise<DirectoryState & { waiting: number }>;
 }
 
+/** What `/healthz` asks of the directory after storage has failed. */
+export interface TriedDirectory {
+  /** Writes a value of its own; fails while the storage does. */
+  tryStorage(): Promise<void>;
+}
+
 export interface ResendingTenant {
   /** Sends every server to the directory again, because the directory has lost data. */
   resendToDirectory(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { IndexTenant } from "../capability-index/contract.ts";
 import type { CatalogDirectory } from "../catalog/contract.ts";
 import type { ChangesTenant, Streams } from "../changes/contract.ts";
-import type { RebuildDirectory, ResendingTenant, SegmentDirectory } from "../directory/contract.ts";
+import type { RebuildDirectory, ResendingTenant, SegmentDirectory, TriedDirectory } from "../directory/contract.ts";
 import type { FlagsTenant } from "../flags/contract.ts";
 import type { HooksTenant } from "../hooks/contract.ts";
 import type { TenantKey } from "../kernel/names.ts";
@@ -32,7 +32,8 @@ export interface Directory
     CatalogDirectory,
     OfficialDirectory,
     SegmentDirectory,
-    RebuildDirectory {
+    RebuildDirectory,
+    TriedDirectory {
   /** Returns for each change whether it was accepted: false if the directory has a newer generation of the server. */
   update(changes: readonly DirectoryChange[]): Promise<DirectoryUpdate>;
 }

@@ -251,6 +251,8 @@ export interface RegistryTenant extends DefinitionsTenant {
   switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>>;
   /** The current head; a tombstone if the server was deleted. */
   head(name: string): Promise<AsOf<{ head?: Head }>>;
+  /** Call if the object is behind what was shown: it was set back, and goes on above everything that KV has of it. */
+  afterRestore(): Promise<void>;
   server(name: string): Promise<AsOf<{ entry?: ServerEntry }>>;
   servers(after: string, limit: number): Promise<AsOf<{ entries: ServerEntry[] }>>;
   /** The stored manifest of a server with this digest, as JSON text. */

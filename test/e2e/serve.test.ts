@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Running, runCli, start, startCli, stopAll } from "./support/process.ts";
+import { command, type Running, runCli, start, startCli, stopAll } from "./support/process.ts";
 
 const demoServers = [
   ...["almanac", "calendar", "compose", "files", "issues", "library", "mail"],
@@ -50,6 +50,24 @@ describe("npm run serve", () => {
     expect(await put({})).toBe(401);
     server.signal("SIGINT");
     await server.finished;
+  });
+
+  it("says at start that the data is a newer version's, and leaves no temporary directory behind", async () => {
+    const [data, temporary] = [newDir(), newDir()];
+    for (const directory of [data, temporary]) await mkdir(directory, { recursive: true });
+    await writeFile(join(data, "format"), "1000\n");
+    const server = start("env", [
+      `TMPDIR=${temporary}`,
+      ...command("serve.ts", "--port", "0", "--data", data, "--no-demo"),
+    ]);
+    await server.line(/ready (http:\S+)/);
+    expect(server.stderr()).toMatch(
+      /was written by a newer version of Rollcall \(format 1000; this version knows \d+\)/,
+    );
+    expect(await readFile(join(data, "format"), "utf8")).toBe("1000\n");
+    server.signal("SIGTERM");
+    expect((await server.finished).exitCode).toBe(0);
+    expect(await readdir(temporary)).toEqual([]);
   });
 
   it("ends with 0 at SIGTERM, at SIGHUP, and when a terminal sends Ctrl-C to every process of the group", async () => {

@@ -14,6 +14,7 @@ import type { DirectoryState } from "../../http/directory-state.ts";
 import type { ServerRef, TenantKey } from "../../kernel/names.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
+import { newerDataError, noteProblem } from "../../kernel/platform/problems.ts";
 import { builderUsage, objectUsage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
@@ -36,7 +37,7 @@ import { CardIndex } from "../../search/sql/card-index.ts";
 import { applyItems, dropItems } from "../../search/sql/directory-cards.ts";
 import { findPublicCards, publicCards } from "../../search/sql/directory-search.ts";
 import type { Directory } from "../contract.ts";
-import { createTables, isEmpty, migrate } from "../migrate.ts";
+import { createTables, isEmpty, isNewer, migrate } from "../migrate.ts";
 import { tenantOf } from "../stubs.ts";
 import type { DirectoryChange, DirectoryUpdate, ListedChange } from "./contract.ts";
 import { publicPlaces, readPlace } from "./public-places.ts";
@@ -100,6 +101,8 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     pause: () => scheduler.wait(0),
   });
   readonly #servers = new ServerTable(this.#sql);
+  /** A newer version has written here. */
+  #isNewer = false;
   #askedUpTo = "";
   #failed = false;
   /** When tenants are asked to send again what is missing. */
@@ -111,7 +114,13 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (isEmpty(this.#sql)) createTables(this.#storage, directorySteps);
+    else if (isNewer(this.#storage, directorySteps)) this.#isNewer = true;
     else migrate(this.#storage, directorySteps);
+    // Newer versions only add tables and columns: what is listed is read, and nothing is written or built.
+    if (this.#isNewer) {
+      noteProblem("newer-data", Date.now());
+      return;
+    }
     if (this.#builder.state().epoch === "0") this.#builder.startEpoch();
     if (incompleteTenants(this.#sql, "", 1).length > 0) this.#askAt = Date.now() + askAfterMs;
     if (this.#builder.isBehind) this.#buildAt = Date.now() + buildAfterMs;
@@ -121,13 +130,14 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   /** The object has one alarm, for the earliest of what it has to do. */
   #setAlarm(): void {
     const times = [this.#askAt, this.#buildAt, this.#builder.collectAt()].filter((time) => time !== undefined);
-    const at = Math.min(...times);
+    const at = this.#isNewer ? Number.POSITIVE_INFINITY : Math.min(...times);
     if (at === this.#alarmAt || at === Number.POSITIVE_INFINITY) return;
     this.#alarmAt = at;
     void this.ctx.storage.setAlarm(Math.max(at, Date.now()));
   }
 
   override async alarm(): Promise<void> {
+    if (this.#isNewer) return;
     // What the alarm was set for is due, whatever the clock says now.
     const until = Math.max(Date.now(), this.#alarmAt === Number.POSITIVE_INFINITY ? 0 : this.#alarmAt);
     this.#alarmAt = Number.POSITIVE_INFINITY;
@@ -178,6 +188,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   async update(changes: readonly DirectoryChange[]): Promise<DirectoryUpdate> {
+    this.#requireKnown();
     const verdicts = this.#transact(() => {
       const found = changes.map((change) => this.#applyChange(change));
       if (found.some(({ verdict }) => verdict === "changed")) this.#raise("generation");
@@ -193,10 +204,12 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
 
   /** Rows stay as they are, so that reads go on; every tenant's word counts more than theirs. */
   async beginRebuild(): Promise<void> {
+    this.#requireKnown();
     this.#sql.exec("UPDATE server SET generation = -1");
   }
 
   async continueRebuild(isLast: boolean): Promise<DirectoryState & { waiting: number }> {
+    this.#requireKnown();
     if (isLast) {
       this.#builder.startEpoch();
       this.#buildAt = Date.now() + buildAfterMs;
@@ -206,6 +219,10 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
       .exec<{ waiting: number }>("SELECT count(*) AS waiting FROM server WHERE generation = -1 AND entry IS NOT NULL")
       .one();
     return { ...this.#builder.state(), waiting };
+  }
+
+  async tryStorage(): Promise<void> {
+    await this.ctx.storage.put("tried", Date.now());
   }
 
   /** Brings an isolate's copy up to date. */
@@ -281,11 +298,12 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   async claimRemotes(server: ServerRef, urls: readonly string[]): Promise<TakenRemote | undefined> {
+    this.#requireKnown();
     return this.#storage.transactionSync(() => claimRemotes(this.#sql, fullName(server), urls, Date.now()));
   }
 
   async releaseClaims(server: ServerRef, urls: readonly string[]): Promise<void> {
-    releaseClaims(this.#sql, fullName(server), urls);
+    if (!this.#isNewer) releaseClaims(this.#sql, fullName(server), urls);
   }
 
   /** `isPublic` if anything public changed. */
@@ -325,6 +343,11 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
       verdict: moved > 0 || (items !== undefined && items.changed.length > 0) ? "changed" : "known",
       isPublic: (moved > 0 && concernsPublic) || hasItems || hasVersions,
     };
+  }
+
+  /** Call before a write. */
+  #requireKnown(): void {
+    if (this.#isNewer) throw new Error(newerDataError);
   }
 
   /** What is in memory of the tables is not undone with them. */

@@ -14,6 +14,7 @@ import { enqueueDeliveries } from "../../subscriptions/sql/queue.ts";
 import { directoryOf, watcherOf } from "../stubs.ts";
 import { DirectoryFeed } from "./directory-feed.ts";
 import type { OutboxTargets } from "./outbox.ts";
+import { stampOf } from "./restored.ts";
 
 /** Longer than any cache can hold a head of a deleted server. */
 const tombstoneSeconds = 86_400;
@@ -33,8 +34,8 @@ export function createOutboxTargets(
   const putHead = async (name: string) => {
     const head = currentHead(sql, name);
     if (head === undefined) return;
-    const options = head.deleted ? { expirationTtl: tombstoneSeconds } : {};
-    await kv.put(headKey(tenantKey(head.tenant), name), JSON.stringify(head), options);
+    const lifetime = head.deleted ? { expirationTtl: tombstoneSeconds } : {};
+    await kv.put(headKey(tenantKey(head.tenant), name), JSON.stringify(head), { metadata: stampOf(head), ...lifetime });
   };
   return {
     putHead,

@@ -37,6 +37,7 @@ import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createOutboxTargets } from "./projections.ts";
 import { pullBack } from "./pull-back.ts";
 import { Reanalysis } from "./reanalysis.ts";
+import { RestoreCheck } from "./restored.ts";
 import { tenantSteps } from "./tables.ts";
 
 /** Shared by the tenants in this isolate. */
@@ -69,6 +70,7 @@ export class TenantCore {
   readonly #index = new CardIndex();
   readonly #open = new OpenTenant();
   readonly #large: LargePublishes;
+  readonly #restored: RestoreCheck;
   /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
   /** A newer version has written here: this one reads, and writes nothing. */
@@ -87,10 +89,7 @@ export class TenantCore {
       listener: notifyAll([searchCards(this.sql), officialVersions(this.sql), hookRows(this.sql)]),
     };
     this.watchers = new Watchers(this.#storage, () => this.#ready);
-    this.#large = new LargePublishes(this.#storage, this.context, () => {
-      this.#outbox.arm();
-      this.#state.waitUntil(this.#outbox.drain());
-    });
+    this.#large = new LargePublishes(this.#storage, this.context, () => this.#finishLater());
     this.reanalysis = new Reanalysis(this.#storage, this.context, (server) => this.#outbox.enqueueServer(server));
     const policyFor = addressPolicyFor(this.#config);
     const reschedule = () => setNextAlarm(this.#storage, Date.now());
@@ -105,6 +104,7 @@ export class TenantCore {
       createOutboxTargets(env, this.sql, { deliveries, watchers: this.watchers }),
       Date.now,
     );
+    this.#restored = new RestoreCheck({ storage: this.#storage, kv: env.REGISTRY, outbox: this.#outbox });
     this.subscriptions = new Subscriptions({
       storage: this.#storage,
       deliveries,
@@ -195,7 +195,7 @@ export class TenantCore {
     name: string,
     work: (at: string) => Result<T, Failure>,
   ): Promise<Written<T>> {
-    const error = this.#admit(writer);
+    const error = this.#admit(writer) ?? (await this.#restored.beforeWrite(writer.tenant));
     return error === undefined ? this.#commit(writer, name, work) : err(error);
   }
 
@@ -208,7 +208,7 @@ export class TenantCore {
     request: Omit<PublishRequest, "at">,
     work: (at: string, staged: StagedPublish | "if-large") => Result<T, Failure>,
   ): Promise<Written<T>> {
-    const error = this.#admit(writer);
+    const error = this.#admit(writer) ?? (await this.#restored.beforeWrite(writer.tenant));
     if (error !== undefined) return err(error);
     const { name, manifest } = request;
     if (manifest.capabilities.length <= mostJudgedAtOnce) {
@@ -329,17 +329,24 @@ export class TenantCore {
       if (result.ok && result.value.changed) this.#outbox.enqueueWatchers();
       return result;
     });
-    if (written.ok && written.value.changed) {
-      this.#outbox.arm();
-      this.#state.waitUntil(this.#outbox.drain());
-    }
+    if (written.ok && written.value.changed) this.#finishLater();
     return written;
   }
 
   /** Enqueues every server, item and version for the directory again. */
-  resendToDirectory(): void {
-    if (!this.#ready) return;
+  async resendToDirectory(): Promise<void> {
+    if (this.#isNewer || !this.#ready) return;
+    await this.afterRestore();
     this.#storage.transactionSync(() => enqueueDirectoryAll(this.sql));
+    this.#finishLater();
+  }
+
+  async afterRestore(): Promise<void> {
+    if (this.#ready && !this.#isNewer) await this.#restored.compare(tenantOf(this.sql));
+  }
+
+  /** Has the outbox emptied, by the alarm if not before. */
+  #finishLater(): void {
     this.#outbox.arm();
     this.#state.waitUntil(this.#outbox.drain());
   }
@@ -360,16 +367,10 @@ export class TenantCore {
     if (!this.#ready || this.#isNewer) return;
     pullBack(this.#storage, Date.now());
     this.#refreshDue();
-    this.#reanalyseDue();
+    const reanalysing = this.reanalysis.runDue(Date.now());
+    this.#state.waitUntil(reanalysing.then((hasChanged) => hasChanged && this.#outbox.arm()));
     this.#state.waitUntil(this.#large.resume());
     await this.#outbox.drain();
-  }
-
-  #reanalyseDue(): void {
-    const arm = (hasChanged: boolean) => {
-      if (hasChanged) this.#outbox.arm();
-    };
-    this.#state.waitUntil(this.reanalysis.runDue(Date.now()).then(arm));
   }
 
   /** The author of a write that the tenant makes by itself. */
@@ -386,8 +387,7 @@ export class TenantCore {
     if (this.#isNewer) return this.refusal;
     const allowed = this.#writes.consume(writer.subject, Date.now());
     if (!allowed.ok) {
-      const { retryAfterSeconds } = allowed;
-      return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds });
+      return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
     }
     if (!this.#ready) {
       createTables(this.#storage, tenantSteps, { tenant: writer.tenant });

@@ -165,6 +165,10 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.readAsOf({}, (sql) => ({ head: currentHead(sql, name) }));
   }
 
+  async afterRestore(): Promise<void> {
+    await this.#core.afterRestore();
+  }
+
   async server(name: string): Promise<AsOf<{ entry?: ServerEntry }>> {
     return this.#core.readAsOf({}, (sql, generation) => {
       const row = findLive(sql, name);
@@ -299,7 +303,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async resendToDirectory(): Promise<void> {
-    this.#core.resendToDirectory();
+    await this.#core.resendToDirectory();
   }
 
   async registerHook(...args: Parameters<Hooks["register"]>) {

@@ -37,7 +37,7 @@ const kvCacheTtlSeconds = 30;
 interface HeadsOptions {
   edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
-  tenant: (key: TenantKey) => Pick<RegistryTenant, "head">;
+  tenant: (key: TenantKey) => Pick<RegistryTenant, "head" | "afterRestore">;
   now: () => number;
   usage: Usage;
   memory: MemoryBudget;
@@ -132,8 +132,8 @@ export class Heads {
   }
 
   async #fromObject(ref: ServerRef, { strong, minGeneration }: Freshness): Promise<Resolved> {
-    const { head, generation } = await this.#options.tenant(ref.tenant).head(ref.name);
     const key = headKey(ref.tenant, ref.name);
+    const { head, generation } = await this.#askObject(ref, key);
     if (head === undefined) {
       this.#remember(key, { head: undefined, asOf: generation });
       return { head: undefined, asOf: generation, source: "object" };
@@ -143,6 +143,21 @@ export class Heads {
     if (strong || minGeneration > 0) await raised;
     else this.#options.keepAlive(raised.then(() => this.#repairFloor(key, head)));
     return this.#answer(key, head, "object");
+  }
+
+  /**
+   * An object that answers twice with less than was shown was set back to an earlier point in time. It then goes on above
+   * what was shown, so that its answer is the newest everywhere.
+   */
+  async #askObject(ref: ServerRef, key: string): ReturnType<RegistryTenant["head"]> {
+    const tenant = this.#options.tenant(ref.tenant);
+    const isBehind = ({ generation }: { generation: number }) => generation < (this.#highestShown.get(key)?.asOf ?? 0);
+    const answer = await tenant.head(ref.name);
+    if (!isBehind(answer)) return answer;
+    const again = await tenant.head(ref.name);
+    if (!isBehind(again)) return again;
+    await tenant.afterRestore();
+    return tenant.head(ref.name);
   }
 
   /**

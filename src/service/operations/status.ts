@@ -4,7 +4,7 @@ import { unwrap } from "../../http/context.ts";
 import { stateText } from "../../http/directory-state.ts";
 import { operation } from "../../http/operation.ts";
 import { authenticateOptional, consumeRateLimit } from "../../http/request.ts";
-import { problemsMet } from "../../kernel/platform/problems.ts";
+import { problemsMet, retryStorage } from "../../kernel/platform/problems.ts";
 import { builderUsage } from "../../kernel/platform/usage.ts";
 import { service, version } from "../../kernel/version.ts";
 import { featuresOf } from "../../mcp/resources/own-manifest.ts";
@@ -51,7 +51,8 @@ const getHealth = operation({
   answers: { 200: { description: "The registry answers.", data: Health } },
   examples: { health: {} },
 
-  handle({ edgeDirectory }: ServiceDeps, { answer }) {
+  async handle({ edgeDirectory, now, tryStorage }: ServiceDeps, { answer }) {
+    await retryStorage(now(), tryStorage);
     const { state, age } = edgeDirectory.status();
     const directory = { state: state === undefined ? null : stateText(state), ageMs: age ?? null };
     const met = problemsMet();

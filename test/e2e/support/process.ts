@@ -29,9 +29,15 @@ export interface Running {
 
 const running = new Set<Running>();
 
+/** The command line of one of scripts/*.ts. */
+export function command(script: string, ...args: string[]): [string, ...string[]] {
+  return [node, join(root, "scripts", script), ...args];
+}
+
 /** Starts one of scripts/*.ts. */
 export function startCli(script: string, ...args: string[]): Running {
-  return start(node, [join(root, "scripts", script), ...args]);
+  const [program, ...rest] = command(script, ...args);
+  return start(program, rest);
 }
 
 /** Runs one of scripts/*.ts to its end. */

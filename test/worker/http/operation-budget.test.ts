@@ -12,7 +12,8 @@ import { separateCache } from "../support/stale-kv.ts";
 /**
  * What each kind of request touches, exactly. Change a number here when the cost was meant to change, and say in the
  * commit what it buys. Writes are counted up to the last thing they leave to be done after their answer: KV, the
- * directory, the rows that remember what is owed; not the second look at KV a minute and a half later.
+ * directory, the rows that remember what is owed; not the second look at KV a minute and a half later. The one read of KV
+ * of a write is the list that a tenant's object makes once, before its first write since it woke.
  */
 const budget = `
 case                          memory  cacheReads  cacheWrites  kvReads  kvWrites  objectCalls  rowsRead  rowsWritten
@@ -36,11 +37,11 @@ negotiate                          0           0            0        0         0
 negotiate for a task               0           0            0        0         0            3        15            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            1        0         2            2        67           36
-publish, one tool of 1,000         0           1            1        0         2            2      1078           35
-publish, unchanged                 0           1            1        0         1            1        29            7
-webhook                            0           1            1        0         2            4        82           39
-introspection, changed             0           1            1        0         2            2       107           38
+publish, new                       0           1            1        1         2            2        68           36
+publish, one tool of 1,000         0           1            1        1         2            2      1079           35
+publish, unchanged                 0           1            1        1         1            1        30            7
+webhook                            0           1            1        1         2            4        83           39
+introspection, changed             0           1            1        1         2            2       108           38
 introspection, unchanged           0           1            1        0         0            1        24            2
 `;
 

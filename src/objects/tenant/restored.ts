@@ -1,0 +1,129 @@
+import type { TenantKey } from "../../kernel/names.ts";
+import { countedKv } from "../../kernel/platform/counted-bindings.ts";
+import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
+import { objectUsage } from "../../kernel/platform/usage.ts";
+import { readJson } from "../../kernel/read-json.ts";
+import { withTimeout } from "../../kernel/timeout.ts";
+import { headKey } from "../../registry/cache/keys.ts";
+import type { Head } from "../../registry/contract.ts";
+import { generationOf } from "../../registry/sql/change-log.ts";
+import { enqueueTask } from "../../registry/sql/outbox-table.ts";
+import { findRow } from "../../registry/sql/servers.ts";
+import { markItemsPending } from "../../search/sql/pending-items.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** What KV keeps beside a head, so that a list has it without a read of each. */
+export type HeadStamp = Pick<Head, "generation" | "asOf" | "overlay">;
+
+export function stampOf({ generation, asOf, overlay }: Head): HeadStamp {
+  return { generation, asOf, overlay };
+}
+
+interface StoredHead extends HeadStamp {
+  name: string;
+}
+
+interface RestoreOptions {
+  storage: Pick<ObjectStorage, "sql" | "transactionSync">;
+  kv: KVNamespace;
+  outbox: Pick<Outbox, "enqueueHead" | "arm" | "drain">;
+}
+
+/** How long a write waits for KV. */
+const patienceMs = 3_000;
+
+/**
+ * Notices that the object was set back to an earlier point in time while KV was not, and has what others know replaced by
+ * what the object has: generations go on above everything that was ever shown. One list of KV before the first write after
+ * the object woke; nothing after that.
+ */
+export class RestoreCheck {
+  readonly #options: RestoreOptions;
+  #check: Promise<undefined> | undefined;
+  #isDone = false;
+
+  constructor(options: RestoreOptions) {
+    this.#options = options;
+  }
+
+  /** Call before a write, outside its transaction. Undefined once the object has been compared with KV. */
+  beforeWrite(tenant: TenantKey): Promise<undefined> | undefined {
+    return this.#isDone ? undefined : this.compare(tenant);
+  }
+
+  compare(tenant: TenantKey): Promise<undefined> {
+    this.#check ??= this.#compareOnce(tenant).finally(() => {
+      this.#check = undefined;
+    });
+    return this.#check;
+  }
+
+  /** KV need not be there for a write: then the next write compares. */
+  async #compareOnce(tenant: TenantKey): Promise<undefined> {
+    try {
+      await withTimeout(this.#compare(tenant), patienceMs);
+      this.#isDone = true;
+    } catch (cause) {
+      console.error(JSON.stringify({ event: "restore-check", tenant, cause: String(cause) }));
+    }
+    return undefined;
+  }
+
+  async #compare(tenant: TenantKey): Promise<void> {
+    const { storage, outbox } = this.#options;
+    const heads = await this.#storedHeads(tenant);
+    const highest = Math.max(0, ...heads.map(({ generation, asOf }) => Math.max(generation, asOf)));
+    if (highest <= generationOf(storage.sql)) return;
+    storage.transactionSync(() => this.#goOnAbove(tenant, highest, heads));
+    // The alarm does what the end of the request cuts off.
+    outbox.arm();
+    void outbox.drain();
+    console.error(JSON.stringify({ event: "restored", tenant, generation: highest + 1 }));
+  }
+
+  /** What the object has counts as a change of now, for every server that others know in a later state. */
+  #goOnAbove(tenant: TenantKey, highest: number, heads: readonly StoredHead[]): void {
+    const { storage, outbox } = this.#options;
+    const { sql } = storage;
+    const generation = highest + 1;
+    const at = new Date().toISOString();
+    sql.exec("UPDATE meta SET value = ? WHERE key = 'generation'", generation);
+    for (const { name, overlay, ...stored } of heads) {
+      const row = findRow(sql, name);
+      if (row !== undefined && row.generation >= stored.generation) continue;
+      // A server that the object does not have any more leaves a tombstone, as a deleted one does.
+      if (row === undefined) {
+        sql.exec(
+          `INSERT INTO server (name, config, visibility, generation, created_at, updated_at, deleted_at)
+           VALUES (?1, ?2, 'tenant', ?3, ?4, ?4, ?4)`,
+          ...[name, JSON.stringify({ tenant, name }), generation, at],
+        );
+      }
+      sql.exec(
+        `UPDATE server SET generation = ?2, overlay = max(overlay, ?3) + 1,
+           public_since = iif(public_since IS NULL, NULL, ?2) WHERE name = ?1`,
+        ...[name, generation, overlay],
+      );
+      // With another `public_since` the directory drops what it has of the server, and takes all of it again.
+      if (row?.public_since != null) markItemsPending(sql, tenant, name, generation);
+      outbox.enqueueHead(name);
+      enqueueTask(sql, "directory", name);
+    }
+  }
+
+  async #storedHeads(tenant: TenantKey): Promise<StoredHead[]> {
+    const kv = countedKv(this.#options.kv, objectUsage);
+    const prefix = headKey(tenant, "");
+    const found: StoredHead[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await kv.list<HeadStamp>({ prefix, cursor: cursor ?? null });
+      for (const { name: key, metadata } of page.keys) {
+        // Earlier releases wrote none; such a head is read.
+        const stamp = metadata ?? (readJson((await kv.get(key)) ?? "null") as Head | null);
+        if (stamp != null) found.push({ ...stamp, name: key.slice(prefix.length) });
+      }
+      if (page.list_complete) return found;
+      cursor = page.cursor;
+    }
+  }
+}
