@@ -43,11 +43,17 @@ await runCommand({ help, options: { pictures: { type: "boolean", default: false 
     await loadDemoOnce(server);
     const claims = { subject: "developer", tenants: ["demo"], scope: defaultScope, admin: false, lifetime: 3_600 };
     const token = await mintToken(server.data.secret.value, server.vars, claims);
+    const admin = await mintToken(server.data.secret.value, server.vars, {
+      ...claims,
+      subject: "operator",
+      admin: true,
+    });
     const { url } = server;
     await check("weight of a first visit and of later pages", () => weights(browser, url));
     const prepared = await prepare(url, token);
-    await check("every page, three widths, both themes, axe", () => matrix(browser, url, token, prepared.pages));
-    if (pictures) await check("pictures of the docs", () => takePictures(browser, url));
+    const tokens = { token, admin };
+    await check("every page, three widths, both themes, axe", () => matrix(browser, url, tokens, prepared.pages));
+    if (pictures) await check("pictures of the docs", () => takePictures(browser, url, tokens));
     for (const [name, flow] of Object.entries(flows))
       await check(name, async () => {
         await flow(browser, url, token);

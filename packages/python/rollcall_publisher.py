@@ -20,6 +20,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import http.client
 import json
 import os
 import random
@@ -217,12 +218,15 @@ class Publisher:
         }
         request = urllib.request.Request(self._url, data=body, headers=headers, method="POST")
         try:
-            with self._opener.open(request, timeout=_REQUEST_SECONDS) as response:
-                answer = _object(response.read())
-        except urllib.error.HTTPError as error:
-            with error:
-                raise self._refusal(error.code, _object(error.read()), error.headers.get("Retry-After")) from None
-        except (OSError, ValueError) as error:
+            try:
+                with self._opener.open(request, timeout=_REQUEST_SECONDS) as response:
+                    answer = _object(response.read())
+            except urllib.error.HTTPError as error:
+                # The body may break off as well: then it is an outage, not a refusal.
+                with error:
+                    status, headers, refused = error.code, error.headers, _object(error.read())
+                raise self._refusal(status, refused, headers.get("Retry-After")) from None
+        except (OSError, ValueError, http.client.HTTPException) as error:
             raise _Again(_plain(str(getattr(error, "reason", error))) or "the registry cannot be reached") from None
         if answer.get("outcome") == "pending" or "pending" in answer:
             self._say("published, and held for review: readers see the approved revision until then")

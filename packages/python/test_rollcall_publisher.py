@@ -155,6 +155,15 @@ class Publishing(unittest.TestCase):
         self.assertEqual(hook.lines[0], "rollcall: cannot publish, trying again later: HTTP 503 (HTTP 503)")
         self.assertEqual(hook.lines[1], "rollcall: published after all")
 
+    def test_an_answer_that_breaks_off_is_an_outage(self):
+        hook = Hook(
+            lambda event, count: (502, {}, {"Content-Length": "100"}) if count <= 2 else (202, {"outcome": "applied"}, {})
+        )
+        rollcall_publisher._FIRST_DELAY = 0.01
+        hook.publish(official()[0])
+        hook.until(lambda: len(hook.lines) == 2)
+        self.assertEqual(hook.lines[1], "rollcall: published after all")
+
     def test_releases(self):
         base = (2**22 + 7) * 2**20
         taken = [base + 5]

@@ -1,6 +1,6 @@
 import type { ClientId } from "./clients.ts";
 import type { ConnectTarget, RemoteTarget } from "./target.ts";
-import { shellWord, type Words } from "./words.ts";
+import { argsOf, shellWord, type Words } from "./words.ts";
 
 /** The client's own command that adds the server to its file; undefined where it has none that keeps secrets out. */
 export function addCommand(client: ClientId, target: ConnectTarget, words: Words): string | undefined {
@@ -8,7 +8,7 @@ export function addCommand(client: ClientId, target: ConnectTarget, words: Words
   const quoted = (name: string, value: string) => shellWord(`${name}: ${value}`);
   if (target.kind === "local") {
     if (client !== "claude-code" || target.env.length > 0) return undefined;
-    const command = [target.command, ...target.args.map((text) => words.plain(text))].map(shellWord).join(" ");
+    const command = [target.command, ...argsOf(target, words)].map(shellWord).join(" ");
     return `claude mcp add --scope project --transport stdio ${target.name} -- ${command}`;
   }
   const { name, transport } = target;

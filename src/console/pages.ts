@@ -21,6 +21,7 @@ import { searchPages } from "./pages/search.tsx";
 import { serverPages } from "./pages/server.tsx";
 import { serversPages } from "./pages/servers.tsx";
 import { signInPages } from "./pages/sign-in.tsx";
+import { statusPages } from "./pages/status.tsx";
 
 /** Every page of the console. A test compares their paths with those of the operations. */
 export const pages: readonly Page[] = [
@@ -44,6 +45,7 @@ export const pages: readonly Page[] = [
   ...subscriptionsPages,
   ...subscriptionPages,
   ...docsPages,
+  ...statusPages,
   ...mePages,
   ...signInPages,
   ...filePages,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser } from "playwright-core";
 import { signIn, type Watched, watch } from "./browser.ts";
-import { memberPages, publicPages } from "./pages.ts";
+import { adminPages, memberPages, publicPages } from "./pages.ts";
 
 export const output = join(import.meta.dirname, "out");
 const widths = [1600, 768, 360];
@@ -13,7 +13,12 @@ const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
  * Every page at three widths and in both themes: nothing scrolls sideways, nothing is reported. Axe looks at the widest
  * in one theme and at the narrowest in the other, so that the colours of both are checked.
  */
-export async function matrix(browser: Browser, url: string, token: string, more: readonly string[]): Promise<string[]> {
+export async function matrix(
+  browser: Browser,
+  url: string,
+  { token, admin }: { token: string; admin: string },
+  more: readonly string[],
+): Promise<string[]> {
   await mkdir(output, { recursive: true });
   const everybody = async () => {
     const visitor = await watch(browser, url);
@@ -21,13 +26,17 @@ export async function matrix(browser: Browser, url: string, token: string, more:
     await visitor.context.close();
     return problems;
   };
-  const members = async () => {
+  const signedIn = async (who: string, as: string, paths: readonly string[]) => {
     const member = await watch(browser, url);
-    await signIn(member, token);
-    const problems = await look(member, "member", [...memberPages, ...more]);
+    await signIn(member, as);
+    const problems = await look(member, who, paths);
     await member.context.close();
     return problems;
   };
+  const members = async () => [
+    ...(await signedIn("member", token, [...memberPages, ...more])),
+    ...(await signedIn("admin", admin, adminPages)),
+  ];
   return (await Promise.all([everybody(), members()])).flat();
 }
 

@@ -24,10 +24,14 @@ export const publicPages = [
   "/docs/searchCapabilities?try=yes&query.task=will+it+rain&query.limit=2",
   "/docs/publishManifest",
   "/docs/nothing",
+  "/status",
   "/sign-in",
   "/nothing/here",
   "/servers/demo/nobody",
 ];
+
+/** What only an admin sees. */
+export const adminPages = ["/status", "/changes"];
 
 export const memberPages = [
   "/",

@@ -33,7 +33,7 @@ const allowed: Record<string, readonly string[]> = {
   ],
   console: [
     ...["kernel", "auth", "http", "manifest", "registry", "search", "catalog", "changes", "sessions", "connect"],
-    ...["capability-index", "flags", "hooks", "subscriptions"],
+    ...["capability-index", "flags", "hooks", "subscriptions", "service"],
   ],
 };
 const features = Object.keys(allowed);

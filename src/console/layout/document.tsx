@@ -160,7 +160,7 @@ function Footer({ page: { same, generation, source }, frame }: { page: PageAnswe
       <p class="facts">
         <a href="/llms.txt">For models</a>
         <a href="/openapi.json">OpenAPI</a>
-        <a href="/healthz">Health</a>
+        <a href="/status">Status</a>
         <span class="js-only">
           <kbd>?</kbd> shows the keys
         </span>

@@ -92,11 +92,18 @@ function Warning({ server: { record, items } }: { server: ShownServer }) {
   return (
     <p class="warn">
       <strong>Read this first.</strong>{" "}
-      {flagged.length > 0 &&
-        `${flagged.length} of its items may steer a model: ${flagged
-          .slice(0, 5)
-          .map(({ item }) => item.key)
-          .join(", ")}. `}
+      {flagged.length > 0 && (
+        <>
+          {flagged.length} of its items may steer a model:{" "}
+          {flagged.slice(0, 5).map(({ item }, at) => (
+            <>
+              {at > 0 && ", "}
+              {text(clip(item.key, 80))}
+            </>
+          ))}
+          .{" "}
+        </>
+      )}
       {record.flags.some(isHigh) && "Its own description is flagged. "}
       {record.status !== "active" && `Its publisher says that it is ${record.status}. `}
       {record.pending && `Something waits: ${record.pending}.`}

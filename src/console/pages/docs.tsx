@@ -231,7 +231,7 @@ function Parameters({ of: { parameters }, components }: Part) {
         );
         const required = here.filter((one) => one.required).map(({ name }) => name);
         const schema = { type: "object", properties, required, components };
-        return <SchemaTable schema={schema} caption={placeWords[place]} anchor={place} />;
+        return <SchemaTable schema={schema} caption={placeWords[place]} anchor={place} describe={words} />;
       })}
     </>
   );
@@ -250,7 +250,13 @@ function Body({ of: { body }, components }: Part) {
         {body.description !== undefined && <>. {words(body.description)}</>}
       </p>
       {content?.schema !== undefined && (
-        <SchemaTable schema={{ ...content.schema, components }} caption="Member" anchor="body" most={most} />
+        <SchemaTable
+          schema={{ ...content.schema, components }}
+          caption="Member"
+          anchor="body"
+          most={most}
+          describe={words}
+        />
       )}
     </>
   );
@@ -271,7 +277,13 @@ function Answers({ of: { answers }, components }: Part) {
             if (!isObject(schema) || typeof schema.$ref !== "string") return null;
             const inside = insideOf(schema.$ref, components);
             return (
-              <SchemaTable schema={inside.schema} caption={inside.caption} anchor={`answer-${status}`} most={most} />
+              <SchemaTable
+                schema={inside.schema}
+                caption={inside.caption}
+                anchor={`answer-${status}`}
+                most={most}
+                describe={words}
+              />
             );
           })}
         </section>
@@ -316,7 +328,7 @@ function Failures({ of: { failures } }: { of: DescribedOperation }) {
                   <td>
                     <span class="num">{statusOf(code as FailureCode)}</span> <code>{code}</code>
                   </td>
-                  <td>{message}</td>
+                  <td>{words(message)}</td>
                   <td>{words(String(details?.hint ?? ""))}</td>
                 </tr>
               );

@@ -1,4 +1,5 @@
 import { shellWord } from "../../connect/words.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { DescribedOperation } from "./description.ts";
 import { addressOf, type Filled } from "./filled.ts";
 
@@ -104,7 +105,7 @@ function numbers(query: Record<string, string>, without: readonly string[] = [])
 function isJson({ body, type }: Filled): boolean {
   if (!body || type !== "application/json") return false;
   try {
-    JSON.parse(body);
+    readJson(body);
     return true;
   } catch {
     return false;
@@ -170,7 +171,7 @@ export function commandOf({ id: operation }: DescribedOperation, { path, query, 
 
 function membersOf(body: string | undefined): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(body ?? "");
+    const value: unknown = readJson(body ?? "");
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
     return {};

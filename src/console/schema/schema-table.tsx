@@ -1,3 +1,4 @@
+import type { Child } from "hono/jsx";
 import { Json } from "../parts/code.tsx";
 import { plural } from "../parts/figures.tsx";
 import { clip, text } from "../parts/text.tsx";
@@ -16,10 +17,12 @@ interface Shown {
   most?: number;
   /** Where the rest is, if this is not all. */
   more?: string;
+  /** How descriptions are shown: as text of publishers if absent. */
+  describe?: (description: string) => Child;
 }
 
 /** A schema as a table: one row a property. */
-export function SchemaTable({ schema, caption, anchor, most, more }: Shown) {
+export function SchemaTable({ schema, caption, anchor, most, more, describe = text }: Shown) {
   const rendered = schemaRows(schema, most);
   if (rendered === undefined) return <Json of={schema} what={caption} />;
   const { rows, cut } = rendered;
@@ -32,11 +35,11 @@ export function SchemaTable({ schema, caption, anchor, most, more }: Shown) {
   const first = isFolded ? shallow : rows;
   return (
     <>
-      <Table rows={first} caption={caption} anchor={anchor} />
+      <Table rows={first} caption={caption} anchor={anchor} describe={describe} />
       {isFolded && (
         <details>
           <summary class="small">All {plural(rows.length, "row")}, nested ones included</summary>
-          <Table rows={rows} caption={`${caption}, all`} anchor={`${anchor}.all`} />
+          <Table rows={rows} caption={`${caption}, all`} anchor={`${anchor}.all`} describe={describe} />
         </details>
       )}
       {cut && (
@@ -49,7 +52,14 @@ export function SchemaTable({ schema, caption, anchor, most, more }: Shown) {
   );
 }
 
-function Table({ rows, caption, anchor }: { rows: readonly SchemaRow[]; caption: string; anchor: string }) {
+interface Rows {
+  rows: readonly SchemaRow[];
+  caption: string;
+  anchor: string;
+  describe: (description: string) => Child;
+}
+
+function Table({ rows, caption, anchor, describe }: Rows) {
   return (
     <table class="params">
       <caption class="vh">{caption}</caption>
@@ -62,14 +72,14 @@ function Table({ rows, caption, anchor }: { rows: readonly SchemaRow[]; caption:
       </thead>
       <tbody>
         {rows.map((row) => (
-          <Row row={row} anchor={anchor} />
+          <Row row={row} anchor={anchor} describe={describe} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Row({ row, anchor }: { row: SchemaRow; anchor: string }) {
+function Row({ row, anchor, describe }: { row: SchemaRow } & Pick<Rows, "anchor" | "describe">) {
   const { name, depth, required, type, limits, description, path } = row;
   return (
     <tr id={`${anchor}.${path}`}>
@@ -88,7 +98,7 @@ function Row({ row, anchor }: { row: SchemaRow; anchor: string }) {
         {limits.length > 0 && <span class="mute"> · {text(limits.join(" · "))}</span>}
         {row.default !== undefined && <span class="mute"> · default {text(clip(row.default, 60))}</span>}
       </td>
-      <td>{description !== undefined && <span class="desc">{text(clip(description, 400))}</span>}</td>
+      <td>{description !== undefined && <span class="desc">{describe(clip(description, 400))}</span>}</td>
     </tr>
   );
 }

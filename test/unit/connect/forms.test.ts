@@ -148,6 +148,9 @@ describe("what is not part of a snippet", () => {
       args: ["-y", "@acme/weather-mcp@1.4.0", "--units", "metric", "--cache", "/tmp/w"],
       env: { WEATHER_LANGUAGE: "de" },
     });
+    const local = { packages: [{ ...weather.packages[0], environmentVariables: [] }] };
+    const command = (answers?: typeof chosen) => connectForm("claude-code", targetOf(local), { answers }).command ?? "";
+    expect([command(), command(chosen)].map((text) => text.includes("--cache"))).toEqual([false, true]);
     const region = { answers: { values: { region: "us" } } };
     expect(connectForm("cursor", targets.remote, region).entry).toMatchObject({
       url: "https://us.weather.acme.dev/mcp",

@@ -40,6 +40,42 @@ describe("a file of JSON", () => {
     expect(text(editJson(added, { ...edit, entry: undefined }))).toBe(before);
   });
 
+  it("writes only the members of its entry that differ, and leaves comments there", () => {
+    const own = `{
+  "mcpServers": {
+    "rollcall": {
+      // asked for by the team
+      "url": "https://old.acme.dev/mcp", // moved soon
+      "type": "http"
+    }
+  }
+}
+`;
+    expect(text(editJson(own, edit))).toBe(`{
+  "mcpServers": {
+    "rollcall": {
+      // asked for by the team
+      "url": "https://registry.acme.dev/mcp" // moved soon
+    }
+  }
+}
+`);
+  });
+
+  it("goes without a comment of its neighbours, also as the last one", () => {
+    const last = `{
+  "mcpServers": {
+    "old": { "command": "old" }, // about old, and commas
+    /* before the last */
+    "rollcall": { "url": "https://registry.acme.dev/mcp" }
+    // at the end
+  }
+}
+`;
+    const gone = last.replace("}, // about", "} // about").replace(/ *"rollcall".*\n/, "");
+    expect(text(editJson(last, { ...edit, entry: undefined }))).toBe(gone);
+  });
+
   it("takes back what it added", () => {
     const plain = '{\n  "mcpServers": {\n    "old": {}\n  }\n}\n';
     const added = text(editJson(plain, edit));
@@ -143,6 +179,17 @@ x = 1
       ...(line && { line }),
     });
   });
+});
+
+it("the difference has no secret that somebody typed", () => {
+  const before = '{\n "Authorization": "Bearer abc.def",\n "API_KEY": "s3cret",\n "url": "x"\n}';
+  const reference = `\${input:token}`;
+  const after = `{\n "Authorization": "Bearer ${reference}",\n "url": "x"\n}`;
+  expect(differenceLines(before, after)).toEqual([
+    '-  "Authorization": "Bearer …",',
+    '-  "API_KEY": "…",',
+    `+  "Authorization": "Bearer ${reference}",`,
+  ]);
 });
 
 it("the difference has the lines that changed", () => {

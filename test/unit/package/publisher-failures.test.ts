@@ -214,6 +214,12 @@ describe("order", () => {
   });
 });
 
+it("makes nothing that a Worker refuses while its module loads", () => {
+  const made = vi.spyOn(globalThis, "AbortController");
+  start(createHook()).leave();
+  expect(made).not.toHaveBeenCalled();
+});
+
 it("no line has the secret", async () => {
   const hook = createHook(() => {
     throw new TypeError("fetch failed", { cause: { code: "ECONNREFUSED" } });

@@ -43,6 +43,13 @@ describe("the reference", () => {
     }
   });
 
+  it("shows code in descriptions as code", async () => {
+    const main = mainOf((await visitor.get("/docs/searchCapabilities")).text);
+    const tables = main.slice(0, main.indexOf("The same call"));
+    expect(tables).toContain("<code>openapi</code>");
+    expect(tables).not.toContain("`");
+  });
+
   it("is a page with a next step where there is no such operation", async () => {
     for (const id of ["nothing", "__proto__", "%3Cscript%3E"])
       expect([id, (await visitor.get(`/docs/${id}`)).status]).toEqual([id, 404]);

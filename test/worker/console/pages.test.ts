@@ -168,6 +168,8 @@ describe("a page", () => {
       expect([path, (await visitor.get(`/console/static/${path}`)).status]).toEqual([path, 404]);
     const icon = await visitor.get("/favicon.ico");
     expect([icon.status, icon.headers.get("Content-Type")]).toEqual([200, "image/svg+xml"]);
+    // Its address names no content, so it must not be kept for ever.
+    expect(icon.headers.get("Cache-Control")).toBe("public, max-age=86400");
   });
 
   it("has files that are the same for everybody: neither the cookie nor the limit is looked at", async () => {
@@ -194,6 +196,30 @@ describe("a page", () => {
     const part = await visitor.get(path, { "Rollcall-Fragment": "results" });
     expect(part.text).not.toContain("<html");
     expect(whole.text).toContain(part.text);
+  });
+
+  it.each(["__proto__", "constructor", "nothing"])(
+    "answers the whole page for an element %s that it does not have",
+    async (name) => {
+      const { status, text } = await visitor.get("/search?task=rain", { "Rollcall-Fragment": name });
+      expect([status, text.includes("</html>")]).toEqual([200, true]);
+      const failed = await visitor.get("/nothing/here", { "Rollcall-Fragment": name });
+      expect([failed.status, failed.text.includes("There is nothing here")]).toEqual([404, true]);
+    },
+  );
+
+  it("quotes the name of a capability for the shell", async () => {
+    const uri = "docs://it's/$(reboot)";
+    const body = { resources: [{ uri, name: "odd" }] };
+    await registry.send("PUT", capabilities("demo", "odd-names"), { token: await demoToken(), body });
+    const member = new Visitor(registry);
+    await member.signIn({ sub: "developer", tenants: ["demo"] });
+    const { text: list } = await member.get("/servers/demo/odd-names/resources");
+    const own = /href="(\/capabilities\/demo\/[^"]+)"/.exec(list)?.[1] ?? "";
+    const { status, text } = await member.get(own);
+    expect(status).toBe(200);
+    expect(text).toContain("show demo/odd-names &#39;docs://it&#39;\\&#39;&#39;s/$(reboot)&#39;");
+    await registry.send("DELETE", `${configs}/demo/odd-names`, { token: await demoToken() });
   });
 
   it("finds what an unfinished word may become while somebody types, until a space ends it", async () => {

@@ -82,7 +82,8 @@ export class Publisher {
   #last = 0;
   #isDown = false;
   #retryAfterMs = 0;
-  #flight = new AbortController();
+  /** Made with the first request: a Worker must not make one while its module loads. */
+  #flight: AbortController | undefined;
   #isLeaving = false;
 
   constructor(
@@ -129,8 +130,8 @@ export class Publisher {
   }
 
   leave(): void {
-    this.#flight.abort();
-    this.#flight = new AbortController();
+    this.#flight?.abort();
+    this.#flight = undefined;
   }
 
   #keep(work: Promise<unknown>): void {
@@ -239,6 +240,7 @@ export class Publisher {
   }
 
   async #send(sender: Sender, data: Json, sequence: number): Promise<Sent> {
+    this.#flight ??= new AbortController();
     const signal = AbortSignal.any([this.#flight.signal, AbortSignal.timeout(requestMs)]);
     const { status, answer, retryAfter } = await sender.send("manifest.published", data, { sequence, signal });
     const error = isObject(answer.error) ? answer.error : answer;

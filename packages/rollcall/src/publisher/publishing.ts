@@ -26,6 +26,8 @@ export function publishing<T extends TransportLike>(transport: T, options: Publi
   return transport;
 }
 
+const maxRequests = 1_000;
+
 export function watch(transport: TransportLike, publisher: Publisher, { asksAtStart }: { asksAtStart: boolean }): void {
   let receive: TransportLike["onmessage"];
   const asker = new Asker((message) => receive?.(message));
@@ -37,6 +39,8 @@ export function watch(transport: TransportLike, publisher: Publisher, { asksAtSt
 
   const received = (message: Message) => {
     if (isKnown || typeof message.method !== "string" || message.id === undefined) return;
+    // Requests that are never answered must not add up.
+    if (requests.size >= maxRequests) requests.delete(requests.keys().next().value);
     requests.set(message.id, { method: message.method, modern: isModern(message) });
   };
   const sent = (message: Message) => {
@@ -45,6 +49,7 @@ export function watch(transport: TransportLike, publisher: Publisher, { asksAtSt
       return;
     }
     const request = requests.get(message.id);
+    requests.delete(message.id);
     if (request === undefined || !isObject(message.result)) return;
     modern = request.modern;
     const isGreeting = request.method === "initialize" || request.method === "server/discover";

@@ -105,12 +105,50 @@ function changeServer(text: string, tree: Node, { member, name, entry }: Edit): 
     return `${text.slice(0, next)}${indent}${JSON.stringify(name)}: ${value},${eol}${text.slice(next)}`;
   }
   const own = servers.children[at];
-  if (entry !== undefined || own === undefined) return whole();
-  const end = own.offset + own.length;
+  if (own === undefined) return whole();
+  return entry === undefined
+    ? (removed(text, servers, at) ?? whole())
+    : changeMembers(text, [member, name], own, entry);
+}
+
+/** Only members that differ are written: comments inside the entry stay with what they are about. */
+function changeMembers(text: string, path: JSONPath, own: Node, entry: Json): string {
+  const value = own.children?.[1];
+  if (value?.type !== "object") return change(text, path, entry);
+  const before = parse(text.slice(value.offset, value.offset + value.length), [], { allowTrailingComma: true }) as Json;
+  let next = text;
+  for (const [name, member] of Object.entries(entry))
+    if (!isDeepStrictEqual(before[name], member)) next = change(next, [...path, name], member);
+  for (const name of Object.keys(before)) {
+    if (name in entry) continue;
+    const tree = parseTree(next, [], { allowTrailingComma: true });
+    const members = tree && findNodeAtLocation(tree, path);
+    const at = members?.children?.findIndex((child) => child.children?.[0]?.value === name) ?? -1;
+    next = (members && removed(next, members, at)) ?? change(next, [...path, name], undefined);
+  }
+  return next;
+}
+
+/** Takes an entry out with its own lines; undefined if it shares a line with something else. */
+function removed(text: string, servers: Node, at: number): string | undefined {
+  const [before, own, after] = [at - 1, at, at + 1].map((index) => servers.children?.[index]);
+  if (own === undefined) return undefined;
   const start = text.lastIndexOf("\n", own.offset) + 1;
-  const after = /^[ \t]*,[ \t]*\r?\n/.exec(text.slice(end));
-  const isAlone = /^[ \t]*$/.test(text.slice(start, own.offset));
-  return after === null || !isAlone ? whole() : text.slice(0, start) + text.slice(end + after[0].length);
+  const rest = /^[ \t]*,?[ \t]*\r?\n/.exec(text.slice(own.offset + own.length));
+  if (rest === null || !/^[ \t]*$/.test(text.slice(start, own.offset))) return undefined;
+  const behind = text.slice(own.offset + own.length + rest[0].length);
+  const ahead = text.slice(0, start);
+  // The last entry takes the comma of the one before it along; what stands between them stays.
+  if (after !== undefined || before === undefined || rest[0].includes(",")) return ahead + behind;
+  const comma = commaAfter(text, before.offset + before.length);
+  return comma === undefined ? undefined : ahead.slice(0, comma) + ahead.slice(comma + 1) + behind;
+}
+
+/** Where the next comma is that stands in no comment. */
+function commaAfter(text: string, from: number): number | undefined {
+  const skipped = /^(?:\s|\/\/[^\n]*|\/\*(?:(?!\*\/)[\s\S])*\*\/)*/.exec(text.slice(from))?.[0] ?? "";
+  const at = from + skipped.length;
+  return text[at] === "," ? at : undefined;
 }
 
 function indentOf(text: string): string {

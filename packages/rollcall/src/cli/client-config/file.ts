@@ -94,5 +94,15 @@ export function differenceLines(before: string, after: string): string[] {
     if (at !== -1) added.splice(at, 1);
     return at === -1;
   });
-  return [...removed.map((line) => `- ${line}`), ...added.map((line) => `+ ${line}`)];
+  return [...removed.map((line) => `- ${masked(line)}`), ...added.map((line) => `+ ${masked(line)}`)];
+}
+
+/** A secret that somebody typed into the entry stays out of terminals and logs; a reference such as `${input:x}` is none. */
+function masked(line: string): string {
+  return line
+    .replaceAll(/(\bBearer\s+)(?!\$)[^\s"',]+/gi, "$1…")
+    .replaceAll(
+      /("[^"]*(?:authorization|token|key|secret|password)[^"]*"\s*:\s*")(?!Bearer\b|[^"]*\$\{)[^"]+(?=")/gi,
+      "$1…",
+    );
 }
