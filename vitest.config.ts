@@ -16,6 +16,9 @@ const commands = [
     (name) => `test/e2e/${name}.test.ts`,
   ),
 ];
+/** Servers, clients and catalogues of others, each with processes of its own: `npm run test:peers`. */
+const peers = ["official", "outbound", "search", "sources"].map((folder) => `test/e2e/${folder}/**/*.test.ts`);
+peers.push("test/e2e/registry/real-servers.test.ts");
 const wholeProcesses = { retry, testTimeout: 120_000, hookTimeout: 120_000 };
 
 export default defineConfig({
@@ -55,10 +58,12 @@ export default defineConfig({
           hookTimeout: 30_000,
         },
       },
-      // Whole processes: restarts, real servers and clients, real data.
-      { test: { name: "e2e", ...wholeProcesses, include: ["test/e2e/**/*.test.ts"], exclude: commands } },
+      // Whole processes, few and quick.
+      { test: { name: "e2e", ...wholeProcesses, include: ["test/e2e/**/*.test.ts"], exclude: [...commands, ...peers] } },
       // Whole processes: the package, the commands and the docs' own blocks.
       { test: { name: "commands", ...wholeProcesses, include: commands } },
+      // Whole processes: sources that are real or hostile servers, the official registry's entries, whole catalogues.
+      { test: { name: "peers", ...wholeProcesses, include: peers } },
     ],
   },
 });

@@ -15,7 +15,7 @@ const run = (file: string, ...args: string[]) => start("node_modules/.bin/node",
 
 it("all commands but those of other tools are the project's own", () => {
   const others = Object.keys(scripts).filter((name) => !commands.some(([own]) => own === name));
-  expect(others.sort()).toEqual(["format", "rollcall", "test", "test:commands"]);
+  expect(others.sort()).toEqual(["format", "rollcall", "test", "test:commands", "test:peers"]);
 });
 
 describe.each(commands)("npm run %s", (name, file) => {

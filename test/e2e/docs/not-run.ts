@@ -79,6 +79,6 @@ export const notRun: NotRun[] = [
     begins: 'curl -N $ROLLCALL_URL/mcp/subscription/stream -H "X-MCP-Session-ID: $SESSION"',
     reason: staysOpen,
   },
-  { page: "CONTRIBUTING.md", begins: "npm ci            # everything, Node included", reason: runsTests },
+  { page: "CONTRIBUTING.md", begins: "npm ci                 # everything, Node included", reason: runsTests },
   { page: "CONTRIBUTING.md", begins: "npx vitest run test/worker/registry/publish.test.ts", reason: runsTests },
 ];
