@@ -45,6 +45,11 @@ export const notRun: NotRun[] = [
     begins: "node tools/compare-registries.ts http://127.0.0.1:8080 http://127.0.0.1:8787",
     reason: needsPeer,
   },
+  {
+    page: "docs/explanation/performance/peers.md",
+    begins: "npm run bench:official",
+    reason: "builds the official registry with go and starts a PostgreSQL, for minutes",
+  },
   { page: "docs/how-to/connecting.md", begins: "rollcall config vscode", reason: ofConnecting },
   { page: "docs/how-to/publisher-kit.md", begins: "rollcall hooks add acme/weather", reason: ofPublisher },
   {
