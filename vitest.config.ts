@@ -59,7 +59,9 @@ export default defineConfig({
         },
       },
       // Whole processes, few and quick.
-      { test: { name: "e2e", ...wholeProcesses, include: ["test/e2e/**/*.test.ts"], exclude: [...commands, ...peers] } },
+      {
+        test: { name: "e2e", ...wholeProcesses, include: ["test/e2e/**/*.test.ts"], exclude: [...commands, ...peers] },
+      },
       // Whole processes: the package, the commands and the docs' own blocks.
       { test: { name: "commands", ...wholeProcesses, include: commands } },
       // Whole processes: sources that are real or hostile servers, the official registry's entries, whole catalogues.

@@ -33,13 +33,13 @@ export const boundedInputs: readonly BoundedInput[] = [
   },
   {
     file: "connect/target.ts",
-    source: String.raw`^_+|_+$`,
+    source: "^_+|_+$",
     flags: "g",
     why: "The name of an input, in which runs were replaced by one character before.",
   },
   {
     file: "connect/target.ts",
-    source: String.raw`^-+|-+$`,
+    source: "^-+|-+$",
     flags: "g",
     why: "The name of a server: at most 128 characters.",
   },
@@ -57,7 +57,8 @@ export const boundedInputs: readonly BoundedInput[] = [
   },
   {
     file: "outbound/headers.ts",
-    source: String.raw`^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect|accept-encoding|forwarded|via|x-forwarded-.*|x-real-ip|cf-.*|true-client-ip)$`,
+    source:
+      "^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect|accept-encoding|forwarded|via|x-forwarded-.*|x-real-ip|cf-.*|true-client-ip)$",
     flags: "",
     why: "The name of a header in a config of at most 256 kB; words without repetition, or a prefix.",
   },

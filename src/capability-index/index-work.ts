@@ -32,10 +32,18 @@ export class IndexWork {
   }
 
   async #account(isHeavy: boolean): Promise<Failure | undefined> {
-    if (!isHeavy) return countWork(this.#services, this.#caller, "items", countedAtOnce);
+    if (!isHeavy) return this.#count();
     const place = await takePlace(this.#services, this.#caller);
     if (!place.ok) return place.error;
     this.#leave = place.value;
+    return undefined;
+  }
+
+  /** A caller who has had enough is refused at the beginning; an index that was begun is finished, and paid for later. */
+  #count(): Failure | undefined {
+    const { workLimiters, now } = this.#services;
+    if (this.#elements === countedAtOnce) return countWork(this.#services, this.#caller, "items", countedAtOnce);
+    workLimiters.items.charge(this.#caller, now(), countedAtOnce);
     return undefined;
   }
 

@@ -32,7 +32,12 @@ export type Api = <T>(path: string, asked?: Asked) => Promise<Result<Got<T>, Fai
 export type Dispatch = (request: Request) => Promise<Response>;
 
 export function dispatchFor(app: App, c: RequestContext, principal: Principal): Dispatch {
-  return async (request) => app.fetch(actFor(request, principal), c.env, c.executionCtx);
+  const address = c.req.header("CF-Connecting-IP");
+  return async (request) => {
+    // Visitors without a sign-in are told apart by their addresses.
+    if (address !== undefined) request.headers.set("CF-Connecting-IP", address);
+    return app.fetch(actFor(request, principal), c.env, c.executionCtx);
+  };
 }
 
 /** `origin` is that of the request, so that operations see the registry where its viewer reached it. */
@@ -62,5 +67,10 @@ async function read<T>(response: Response): Promise<Result<Got<T>, Failure>> {
 
 /** An address of the API or a page with its parts encoded: `` at`/api/hooks/${tenant}/${id}` ``. */
 export function at(texts: TemplateStringsArray, ...parts: readonly string[]): string {
-  return texts.reduce((path, text, index) => `${path}${encodeURIComponent(parts[index - 1] ?? "")}${text}`);
+  return texts.reduce((path, text, index) => `${path}${pathPart(parts[index - 1] ?? "")}${text}`);
+}
+
+/** One part of a path. A part of dots alone would fold the address into another: so encoded, it names nothing. */
+export function pathPart(part: string): string {
+  return /^\.{1,2}$/.test(part) ? part.replaceAll(".", "%252E") : encodeURIComponent(part);
 }

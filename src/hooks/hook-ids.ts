@@ -1,5 +1,6 @@
 import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import type { TenantKey } from "../kernel/names.ts";
+import { logStorageError } from "../kernel/platform/cache-api.ts";
 import { readJson } from "../kernel/read-json.ts";
 
 /** Ids that the platform signs; and UUIDs, of hooks that an earlier release registered. */
@@ -46,9 +47,13 @@ export class HookIds {
     const known = this.#lists.get(tenant);
     if (known !== undefined && known.until > now()) return known.ids;
     const key = `hooks/${tenant}`;
-    const stored = await kv.get(key);
+    // Where KV cannot be read, the object is asked.
+    const stored = await kv.get(key).catch((cause) => logStorageError("KV read", cause) ?? null);
     const ids = stored === null ? await ask(tenant) : (readJson(stored) as string[]);
-    if (stored === null) keepAlive(kv.put(key, JSON.stringify(ids), { expirationTtl: inKvSeconds }));
+    if (stored === null) {
+      const put = kv.put(key, JSON.stringify(ids), { expirationTtl: inKvSeconds });
+      keepAlive(put.catch((cause) => logStorageError("KV write", cause)));
+    }
     this.#lists.set(tenant, { ids, until: now() + inMemoryMs }, 2 * key.length + 80 * ids.length);
     return ids;
   }

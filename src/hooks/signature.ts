@@ -3,6 +3,7 @@ import { requestError } from "../http/context.ts";
 import { consumeRateLimit } from "../http/request.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type TenantKey, tenantKey, tenantPattern } from "../kernel/names.ts";
+import { networkOf } from "../kernel/network.ts";
 import { tenantExists } from "../registry/access.ts";
 import { verifyGithub } from "../webhooks/github.ts";
 import { importVerifyingKey } from "../webhooks/keys.ts";
@@ -36,7 +37,7 @@ export const publisher: Access<SignedMessage & { named: NamedHook | undefined },
     const [tenant, id] = [tenantKey(c.req.param("tenant") ?? ""), c.req.param("id") ?? ""];
     c.set("subject", `hook ${id.slice(0, 64)}`);
     // Rate limit before any lookup: the sender is not authenticated yet.
-    const caller = `hook ${tenant.slice(0, 100)} ${c.req.header("CF-Connecting-IP") ?? ""}`;
+    const caller = `hook ${tenant.slice(0, 100)} ${networkOf(c.req.header("CF-Connecting-IP") ?? "")}`;
     consumeRateLimit(services, services.readLimiter, caller);
     const credentials = await findCredentials(services, tenant, id);
     return { named: credentials && { ...credentials, tenant, id } };

@@ -24,6 +24,20 @@ export class RateLimiter {
    */
   consume(caller: string, now: number, amount = 1): { ok: true } | { ok: false; retryAfterSeconds: number } {
     const { rate, burst } = this.#limit;
+    const bucket = this.#bucketOf(caller, now);
+    const missing = Math.min(amount, burst) - bucket.tokens;
+    if (missing > 0) return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(missing / rate)) };
+    bucket.tokens -= amount;
+    return { ok: true };
+  }
+
+  /** Takes tokens for work that has begun and will be finished, whether or not they are there. */
+  charge(caller: string, now: number, amount: number): void {
+    this.#bucketOf(caller, now).tokens -= amount;
+  }
+
+  #bucketOf(caller: string, now: number): { tokens: number; at: number } {
+    const { rate, burst } = this.#limit;
     let bucket = this.#buckets.get(caller);
     if (bucket === undefined) {
       if (this.#buckets.size >= this.#capacity) this.#forgetIdle(now);
@@ -33,10 +47,7 @@ export class RateLimiter {
     bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / 1_000) * rate);
     // If the clock steps back, the same time must not refill the bucket twice.
     bucket.at = Math.max(bucket.at, now);
-    const missing = Math.min(amount, burst) - bucket.tokens;
-    if (missing > 0) return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(missing / rate)) };
-    bucket.tokens -= amount;
-    return { ok: true };
+    return bucket;
   }
 
   #forgetIdle(now: number): void {

@@ -70,10 +70,11 @@ export async function readCapability(
   const error = await checkTenantExists(services, principal, tenant);
   if (error !== undefined) return err(error);
   // Where the object has just said so, permission is still looked at: outsiders are told something else than members.
+  const asked = services.items.asked();
   const { capability, generation, ...found } = isMissing
     ? { generation: missing, capability: undefined, head: undefined }
     : await services.tenant(tenant).capability(id);
-  if (found.head === undefined && !isMissing) services.items.noteMissing(tenant, id, generation);
+  if (found.head === undefined && !isMissing) services.items.noteMissing(tenant, id, generation, asked);
   const state = { head: found.head, asOf: generation };
   const readable = requireReadable(principal, tenant, state, freshness.minGeneration, "ErrorCapabilityNotFound");
   if (!readable.ok) return readable;

@@ -23,7 +23,10 @@ export async function swapFrom(url: URL, id: string): Promise<boolean> {
   const response = await fetch(url, { headers: { "Rollcall-Fragment": id, Accept: "text/html" } }).catch(
     () => undefined,
   );
-  if (response === undefined || !response.headers.get("Content-Type")?.startsWith("text/html")) return false;
+  // Where the sign-in has ended, the answer is another page: it is opened, not put into this one.
+  if (response?.redirected === true) location.assign(url);
+  if (response === undefined || response.redirected) return false;
+  if (!response.headers.get("Content-Type")?.startsWith("text/html")) return false;
   const html = await response.text();
   const old = document.getElementById(id);
   // An answer that a later one has overtaken is of no use.

@@ -276,10 +276,13 @@ const stream = page({
     const last = c.req.header("Last-Event-ID") ?? "";
     const start = /^\d{1,15}$/.test(last) ? Number(last) : since;
     unwrap(await checkPosition(services, principal, tenant, start));
+    const { type, headers } = streamMeta();
+    const meta = { headers: { "Content-Type": type, ...headers } };
+    // HEAD must not open a stream that no one reads.
+    if (c.req.method === "HEAD") return new Response(null, meta);
     const { signal } = c.req.raw;
     const readable = unwrap(await openLogStream(services, principal, { tenant, since: start, signal }));
-    const { type, headers } = streamMeta();
-    return new Response(readable, { headers: { "Content-Type": type, ...headers } });
+    return new Response(readable, meta);
   },
 });
 

@@ -120,9 +120,11 @@ function find({ operations }: Described, id: string): DescribedOperation {
 }
 
 async function send(operation: DescribedOperation, filled: Filled, { dispatch, c }: OperationCall, key?: string) {
-  const request = headersFit(filled) ? requestOf(operation, filled, c.req.url, key) : undefined;
+  const close = new AbortController();
+  const signal = AbortSignal.any([close.signal, c.req.raw.signal]);
+  const request = headersFit(filled) ? requestOf(operation, filled, { base: c.req.url, key, signal }) : undefined;
   if (request === undefined) throw requestError("ErrorBadRequest", "A header has a character that headers cannot have");
-  return answerOf(await dispatch(request));
+  return answerOf(await dispatch(request), close);
 }
 
 function headersFit({ headers }: Filled): boolean {

@@ -210,7 +210,7 @@ function Switches({ items, disabled, viewer, here }: Placed) {
   );
 }
 
-function Danger({ settings: { tenant, name }, viewer, here, typedName }: Placed) {
+function Danger({ settings: { tenant, name }, tag, viewer, here, typedName }: Placed) {
   return (
     <section class="block danger-zone" aria-labelledby="danger-title">
       <h2 id="danger-title">Danger zone</h2>
@@ -218,7 +218,7 @@ function Danger({ settings: { tenant, name }, viewer, here, typedName }: Placed)
         Deleting {tenant}/{name} removes its settings, content, history and hooks. It cannot be undone. To stop offering
         it, withdraw it instead.
       </p>
-      <Form viewer={viewer} action={here}>
+      <Form viewer={viewer} action={here} tag={tag}>
         <input type="hidden" name="do" value="delete" />
         <Field name="name" label={`Type ${name} to delete it`} value={typedName} required max={128} />
         <p>

@@ -1,3 +1,4 @@
+import { pathPart } from "../api.ts";
 import type { DescribedOperation, Parameter } from "./description.ts";
 
 /** One request of an operation, with everything filled in. */
@@ -60,7 +61,7 @@ export function filledIn({ parameters, body }: DescribedOperation, typed: URLSea
 
 /** Path and query, encoded. A list is written as a repeated parameter. */
 export function addressOf({ path: pattern, parameters }: DescribedOperation, { path, query }: Filled): string {
-  const filled = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
+  const filled = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathPart(path[name] ?? ""));
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     const isList = parameters.some((one) => one.in === "query" && one.name === name && one.schema.type === "array");

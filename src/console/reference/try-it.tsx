@@ -21,16 +21,19 @@ const shownHeaders = [
   ...["Rollcall-Source", "WWW-Authenticate", "X-Request-Id"],
 ];
 
-export async function answerOf(response: Response): Promise<Tried> {
+/** A stream has no end to wait for: it is closed, and said to be one. */
+export async function answerOf(response: Response, close: AbortController): Promise<Tried> {
   const { status, headers } = response;
   const type = headers.get("Content-Type") ?? "";
+  const isStream = type.startsWith("text/event-stream");
+  if (isStream) close.abort();
   return {
     status,
     headers: shownHeaders.flatMap((name) => {
       const value = headers.get(name);
       return value === null ? [] : [[name, value] as [string, string]];
     }),
-    text: await response.text(),
+    text: isStream ? "A stream of events, which this page does not follow." : await response.text(),
     isJson: /\bjson\b/.test(type),
   };
 }
@@ -38,8 +41,7 @@ export async function answerOf(response: Response): Promise<Tried> {
 export function requestOf(
   operation: DescribedOperation,
   filled: Filled,
-  base: string,
-  key: string | undefined,
+  { base, key, signal }: { base: string; key: string | undefined; signal: AbortSignal },
 ): Request {
   const { method, parameters } = operation;
   const headers = new Headers({ Accept: "application/json, */*;q=0.5", ...filled.headers });
@@ -48,7 +50,7 @@ export function requestOf(
   const takesKey = parameters.some(({ name }) => name === "Idempotency-Key");
   if (takesKey && key !== undefined && !headers.has("Idempotency-Key")) headers.set("Idempotency-Key", key);
   const body = method === "GET" ? undefined : filled.body || undefined;
-  return new Request(new URL(addressOf(operation, filled), base), { method, headers, body });
+  return new Request(new URL(addressOf(operation, filled), base), { method, headers, body, signal });
 }
 
 interface Trying {

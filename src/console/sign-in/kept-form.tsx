@@ -1,6 +1,7 @@
 import type { Child } from "hono/jsx";
 import type { Failure } from "../../kernel/failure.ts";
 import type { Page, PageAnswer } from "../page.ts";
+import { clip } from "../parts/text.tsx";
 import { safeNext } from "./cookie.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 import type { Viewer } from "./viewer.ts";
@@ -42,12 +43,17 @@ export function keptForm(
     status: 401,
     main: (
       <article class="prose">
-        <h1>Your sign-in has ended</h1>
-        <p>Nothing was done yet, and what you typed is kept. Sign in again; then one button sends it.</p>
+        <h1>{viewer.signedIn ? "This form was made for somebody else" : "Your sign-in has ended"}</h1>
+        <p>
+          {viewer.signedIn && `It was made for ${clip(subject ?? "", 100)}, and you are ${viewer.principal.subject}. `}
+          Nothing was done yet, and what you typed is kept. Sign in again; then one button sends it.
+        </p>
         <SignInForm>
           <Kept path={path} fields={fields} />
         </SignInForm>
-        {!page.signedIn && <Resend path={path} fields={fields} label="Send it without signing in" secondary />}
+        {!page.signedIn && !viewer.signedIn && (
+          <Resend path={path} fields={fields} label="Send it without signing in" secondary />
+        )}
       </article>
     ),
   };

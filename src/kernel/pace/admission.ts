@@ -18,7 +18,8 @@ export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #now: () => number;
   readonly #places = new Set<Place>();
-  #waiting = 0;
+  /** Until when each of those who wait does so: a request that was cancelled meanwhile does not say that it left. */
+  readonly #waiting = new Set<{ until: number }>();
   /** Requests that were let in, that waited before, and that were sent away, since the isolate started. */
   readonly counts = { admitted: 0, waited: 0, refused: 0 };
 
@@ -43,18 +44,23 @@ export class Admission {
 
   async #wait(caller: string, pause: (milliseconds: number) => Promise<unknown>): Promise<Place | undefined> {
     const { waiting, waitMs } = this.#limits;
-    if (this.#waiting >= waiting) return undefined;
-    this.#waiting += 1;
+    const now = this.#now();
+    for (const waiter of this.#waiting) {
+      if (waiter.until < now) this.#waiting.delete(waiter);
+    }
+    if (this.#waiting.size >= waiting) return undefined;
+    const waiter = { until: now + waitMs };
+    this.#waiting.add(waiter);
     this.counts.waited += 1;
     try {
-      for (const until = this.#now() + waitMs; this.#now() < until; ) {
+      while (this.#now() < waiter.until) {
         await pause(pollMs);
         const place = this.#take(caller);
         if (place !== undefined) return place;
       }
       return undefined;
     } finally {
-      this.#waiting -= 1;
+      this.#waiting.delete(waiter);
     }
   }
 

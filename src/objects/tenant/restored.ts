@@ -39,7 +39,7 @@ const patienceMs = 3_000;
  */
 export class RestoreCheck {
   readonly #options: RestoreOptions;
-  #check: Promise<undefined> | undefined;
+  #check: Promise<void> | undefined;
   #isDone = false;
 
   constructor(options: RestoreOptions) {
@@ -51,18 +51,13 @@ export class RestoreCheck {
     return this.#isDone ? undefined : this.compare(tenant);
   }
 
-  compare(tenant: TenantKey): Promise<undefined> {
-    this.#check ??= this.#compareOnce(tenant).finally(() => {
+  /** KV need not be there for a write. A comparison that takes longer goes on; if it failed, the next write compares. */
+  async compare(tenant: TenantKey): Promise<undefined> {
+    this.#check ??= this.#compare(tenant).finally(() => {
       this.#check = undefined;
     });
-    return this.#check;
-  }
-
-  /** KV need not be there for a write: then the next write compares. */
-  async #compareOnce(tenant: TenantKey): Promise<undefined> {
     try {
-      await withTimeout(this.#compare(tenant), patienceMs);
-      this.#isDone = true;
+      await withTimeout(this.#check, patienceMs);
     } catch (cause) {
       console.error(JSON.stringify({ event: "restore-check", tenant, cause: String(cause) }));
     }
@@ -72,7 +67,8 @@ export class RestoreCheck {
   async #compare(tenant: TenantKey): Promise<void> {
     const { storage, outbox } = this.#options;
     const heads = await this.#storedHeads(tenant);
-    const highest = Math.max(0, ...heads.map(({ generation, asOf }) => Math.max(generation, asOf)));
+    this.#isDone = true;
+    const highest = heads.reduce((most, { generation, asOf }) => Math.max(most, generation, asOf), 0);
     if (highest <= generationOf(storage.sql)) return;
     storage.transactionSync(() => this.#goOnAbove(tenant, highest, heads));
     // The alarm does what the end of the request cuts off.

@@ -24,6 +24,12 @@ interface IsolateClock {
   writes: () => number;
 }
 
+/** When the object was asked, and how much this isolate had written by then. */
+interface Asked {
+  at: number;
+  writes: number;
+}
+
 /**
  * Items of manifests by server, digest and id, and which server of a tenant has an id: one capability can be read without
  * its tenant's object. A digest never means other content. Where an id was may be outdated: the caller looks it up in
@@ -34,7 +40,7 @@ export class CurrentItems {
   readonly #usage: Usage;
   readonly #items: MemoryCache<PlacedItem>;
   readonly #servers: MemoryCache<string>;
-  readonly #missing: MemoryCache<{ at: number; writes: number; generation: number }>;
+  readonly #missing: MemoryCache<Asked & { generation: number }>;
   readonly #clock: IsolateClock;
 
   constructor(bodies: Bodies, memory: MemoryBudget, usage: Usage, clock: IsolateClock) {
@@ -51,11 +57,15 @@ export class CurrentItems {
     return this.#servers.get(`${tenant} ${id}`);
   }
 
+  /** To be called before the object is asked for an id: a write during the question makes its answer old. */
+  asked(): Asked {
+    return { at: this.#clock.now(), writes: this.#clock.writes() };
+  }
+
   /** The object said that the tenant has no item with this id: so it is for two seconds, unless this isolate writes. */
-  noteMissing(tenant: TenantKey, id: string, generation: number): void {
+  noteMissing(tenant: TenantKey, id: string, generation: number, asked: Asked): void {
     if (id.length > longestMissing) return;
-    const { now, writes } = this.#clock;
-    this.#missing.set(`${tenant} ${id}`, { at: now(), writes: writes(), generation }, 100 + 2 * id.length);
+    this.#missing.set(`${tenant} ${id}`, { ...asked, generation }, 100 + 2 * id.length);
   }
 
   /** The generation at which the object said so; undefined if the object must be asked. */

@@ -54,6 +54,26 @@ describe("costly requests", () => {
     expect(waiting).toHaveLength(8);
   });
 
+  it("lose their turn to wait if they were cancelled while they waited", async () => {
+    const { admission, enter, now } = clocked();
+    await admission.enter("a", async () => {});
+    const never = new Promise<void>(() => {});
+    for (let count = 0; count < 8; count += 1) void admission.enter("a", () => never);
+    // Sent away at once while the eight could still wait; the ninth may wait once their time is over.
+    expect(await enter("a")).toBeUndefined();
+    expect([admission.counts.waited, now()]).toEqual([8, 0]);
+    await admission.enter("b", async () => {});
+    let later = 0;
+    const moved = new Admission(() => later);
+    await moved.enter("a", async () => {});
+    for (let count = 0; count < 8; count += 1) void moved.enter("a", () => never);
+    later = 5_001;
+    await moved.enter("a", async () => {
+      later += 1_000;
+    });
+    expect(moved.counts.waited).toBe(9);
+  });
+
   it("lose a place that they never gave back", async () => {
     const { enter } = clocked();
     await enter("a");

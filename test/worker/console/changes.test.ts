@@ -101,6 +101,14 @@ describe("the stream behind it", () => {
     await reader.leave();
   });
 
+  it("is not opened by a question for its headers, however often", async () => {
+    const ask = () => registry.fetch("HEAD", "/console/api/changes/feed", { headers: { ...member.headers, ...own } });
+    for (let count = 0; count < 6; count += 1) expect((await ask()).status).toBe(200);
+    const response = await open(member, "/console/api/changes/feed?since=2");
+    expect(response.status).toBe(200);
+    await new EventReader(response).leave();
+  });
+
   it("refuses pages of elsewhere, outsiders, and a place that the log has not reached", async () => {
     const outsider = new Visitor(registry);
     await outsider.signIn({ sub: "other", tenants: ["elsewhere"] });

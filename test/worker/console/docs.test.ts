@@ -50,6 +50,35 @@ describe("the reference", () => {
     expect(tables).not.toContain("`");
   });
 
+  it("closes a stream that it was asked to try, and says so, each time", async () => {
+    const params = {
+      notifications: { resourceSubscriptions: ["capabilities://demo/weather/tools"] },
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    };
+    const message = { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params };
+    const fields = {
+      try: "yes",
+      type: "application/json",
+      body: JSON.stringify(message),
+      "header.MCP-Protocol-Version": "2026-07-28",
+      "header.Mcp-Method": "subscriptions/listen",
+    };
+    for (let count = 0; count < 6; count += 1) {
+      const { status, text } = await visitor.post("/docs/mcp", fields);
+      expect([status, text.includes("which this page does not follow")]).toEqual([200, true]);
+    }
+  });
+
+  it("does not let dots lead a request elsewhere", async () => {
+    const fields = { try: "ask", "path.tenant": "..", "path.id": ".." };
+    const { text } = await member.post("/docs/deleteHook", { ...fields, as: "developer" });
+    expect(text).toContain("DELETE /api/hooks/%252E%252E/%252E%252E");
+  });
+
   it("is a page with a next step where there is no such operation", async () => {
     for (const id of ["nothing", "__proto__", "%3Cscript%3E"])
       expect([id, (await visitor.get(`/docs/${id}`)).status]).toEqual([id, 404]);

@@ -119,6 +119,19 @@ describe("a server", () => {
     expect((await member.get(here())).status).toBe(404);
   });
 
+  it("is not deleted by a form that was made for an earlier server of the name", async () => {
+    const opened = await form(here(), "delete");
+    expect((await member.post(here(), { ...opened, name: "s" })).status).toBe(303);
+    await registry.send("POST", configs, { token: bearer, body: { tenant, name: "s" } });
+    expect((await member.post(here(), { ...opened, name: "s" })).status).toBe(412);
+    expect((await config()).name).toBe("s");
+  });
+
+  it("has its items switched by the two words alone", async () => {
+    const opened = await form(here(), "switch");
+    expect((await member.post(here(), { ...opened, item: "zzz tool add" })).status).toBe(400);
+  });
+
   it("shows its sources, what failed, and reads them once for one click", async () => {
     const sources = [{ id: "main", type: "streamable-http", url: "https://127.0.0.1:9/mcp" }];
     await registry.send("POST", configs, { token: bearer, body: { tenant, name: "read", sources } });

@@ -153,6 +153,14 @@ describe("the cookie", () => {
 const firstForm = (html: string) => html.slice(html.indexOf("<main")).split("</form>")[0] ?? "";
 
 describe("a form whose sign-in has ended", () => {
+  it("is not offered to somebody else who is signed in, as if they were nobody", async () => {
+    const visitor = await signedIn();
+    const asked = await visitor.post("/negotiate", { as: "alice", task: "a task" });
+    expect(asked.status).toBe(401);
+    expect(asked.text).toContain("made for alice");
+    expect(asked.text).not.toContain("without signing in");
+  });
+
   it("is kept through the sign-in, and sent once", async () => {
     const visitor = await signedIn();
     const form = { as: "developer", task: 'a task with "quotes" & <tags>', budget: "300", capability: "sampling" };

@@ -129,6 +129,7 @@ async function switchItem(services: ConsoleDeps, call: Asked) {
   const { api, form } = call;
   const { capabilities, page: here } = addresses(call);
   const [word = "", kind = "", ...rest] = (form.get("item") ?? "").split(" ");
+  if (word !== "on" && word !== "off") throw requestError("ErrorBadRequest", "An item is switched on or off");
   const item = { kind, name: rest.join(" "), enabled: word === "on" };
   const switched = await api<z.infer<typeof SwitchResult>>(capabilities, { method: "PATCH", body: { items: [item] } });
   if (!switched.ok) return refusedBy(services, call, switched.error);
@@ -162,7 +163,7 @@ async function remove(services: ConsoleDeps, call: Asked) {
     return refusedBy(services, call, error, { typedName });
   }
   const { config } = addresses(call);
-  const deleted = await api<z.infer<typeof DeleteResult>>(config, { method: "DELETE" });
+  const deleted = await api<z.infer<typeof DeleteResult>>(config, { method: "DELETE", ifMatch: tagOf(form) });
   const list = manageHref(path.tenant);
   if (deleted.ok) {
     const { effectiveBy } = deleted.value.data;
