@@ -186,7 +186,7 @@ export class Ledger {
         since += 1;
         if (sequence !== since) this.#problems.push(`the log has ${sequence} where ${since} belongs`);
         since = sequence;
-        // The first tool has the turn in its words, so that each digest comes once.
+        // Tools have the turn in their words, so that each digest comes once.
         const entry = `${server} ${kind} ${to}`;
         if (kind === "tool" && to !== undefined && seen.has(entry)) {
           this.totals.duplicated += 1;

@@ -46,10 +46,14 @@ export async function repeat(isOver: () => boolean, work: (turn: number) => Prom
   for (let turn = 1; !isOver(); turn += 1) await sleep(await work(turn));
 }
 
+/** Every tool has the turn in its words: an item that goes and comes back in a later turn has another digest. */
 export function manifestOf(name: string, turn: number, tools = 3): object {
   const tool = (index: number) => ({
     name: `${name}_${index}`,
-    description: index === 0 ? `Turn ${turn}.` : `Tool ${index} of ${name}, which finds invoices and sends reminders.`,
+    description:
+      index === 0
+        ? `Turn ${turn}.`
+        : `Tool ${index} of ${name} in turn ${turn}, which finds invoices and sends reminders.`,
     inputSchema: { type: "object", properties: { id: { type: "string" }, count: { type: "integer" } } },
   });
   return { tools: Array.from({ length: tools }, (_, index) => tool(index)) };
