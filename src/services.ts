@@ -217,6 +217,10 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       ...{ edge, kv, tenant, now, memory, keepAlive },
       usage,
       publicGeneration: (ref) => edgeDirectory.confirmed()?.entry(ref)?.generation,
+      currentGeneration: {
+        ask: async (ref) => (await edgeDirectory.current())?.entry(ref)?.generation,
+        peek: (ref) => edgeDirectory.peek()?.entry(ref)?.generation,
+      },
       onWrite: (key) => {
         writes += 1;
         tenantStates.forget(key);

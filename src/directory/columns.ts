@@ -115,10 +115,15 @@ export class PoolWriter {
   }
 }
 
-/** Texts of a pool, decoded when they are asked for. */
+/** Number of texts that a pool keeps decoded, a power of two. */
+const keptTexts = 256;
+const longestKept = 64;
+
+/** Texts of a pool, decoded when they are asked for; a few short ones are kept, for searches among names. */
 export class Pool {
   readonly #ends: Uint32Array;
   readonly #text: Uint8Array;
+  readonly #kept: { number: number; text: string }[] = [];
 
   constructor(ends: Uint32Array, text: Uint8Array) {
     this.#ends = ends;
@@ -132,8 +137,13 @@ export class Pool {
 
   text(number: number): string | undefined {
     if (number === 0) return undefined;
+    const slot = number & (keptTexts - 1);
+    const kept = this.#kept[slot];
+    if (kept?.number === number) return kept.text;
     const start = this.#ends[number - 1] ?? 0;
-    return decoder.decode(this.#text.subarray(start, this.#ends[number]));
+    const text = decoder.decode(this.#text.subarray(start, this.#ends[number]));
+    if (text.length <= longestKept) this.#kept[slot] = { number, text };
+    return text;
   }
 }
 

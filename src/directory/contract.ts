@@ -4,8 +4,8 @@ import type { Root } from "./root.ts";
 /** Answer to an isolate that says which root it has. */
 export interface SyncAnswer extends DirectoryState {
   /**
-   * A segment with every place that changed after the caller's root, as it is now: with it the caller has this state.
-   * Absent if nothing has changed.
+   * A segment with every place that changed after `since`, as it is now: with it the caller has this state. Absent if
+   * nothing has changed.
    */
   delta?: Uint8Array;
   /** Too much has changed for a delta, or the epoch is another: the caller must not use what it has. */
@@ -16,8 +16,11 @@ export interface SyncAnswer extends DirectoryState {
 
 /** What the isolates ask of the directory to keep their copies. */
 export interface SegmentDirectory {
-  /** Brings a caller with this root up to date; without one, answers the newest root. */
-  sync(root: DirectoryState | undefined): Promise<SyncAnswer>;
+  /**
+   * Brings a caller with this root up to date, who has all that changed up to generation `since`, by default the root's.
+   * Without a root, answers the newest one.
+   */
+  sync(root: DirectoryState | undefined, since?: number): Promise<SyncAnswer>;
 }
 
 /** What a rebuild asks of the directory. */

@@ -1,9 +1,10 @@
 import { type DirectoryState, reaches } from "../http/directory-state.ts";
 import { type CacheApi, logStorageError } from "../kernel/platform/cache-api.ts";
 import type { SegmentDirectory, SyncAnswer } from "./contract.ts";
-import { readDocuments } from "./read-documents.ts";
-import { chunkKey, parseRoot, type Root, rootKey, segmentKey } from "./root.ts";
-import { decodeSegment, type Segment } from "./segment.ts";
+import { type Delta, nextSince, withDelta } from "./deltas.ts";
+import { parseRoot, type Root, rootKey } from "./root.ts";
+import { alignedBytes, decodeSegment } from "./segment.ts";
+import { SegmentStore } from "./segment-store.ts";
 import { DirectoryView, type LoadedSegment, type SegmentForm } from "./view.ts";
 
 interface EdgeDirectoryOptions {
@@ -38,13 +39,12 @@ const trustMs = 75_000;
 const writtenCheckMs = 2_000;
 const writtenSeconds = 90;
 /** A root is replaced at most this often, unless it has become useless: until then deltas bring it up to date. */
-const rootMs = 10_000;
+const rootMs = 30_000;
 /** After a failed load. */
 const retryMs = 2_000;
 /** Work in the background that takes longer has died with its request. */
 const callMs = 5_000;
 const loadMs = 30_000;
-const segmentSeconds = 86_400;
 const writtenKey = "directory/written";
 
 /** A root whose segments are all in memory. */
@@ -62,8 +62,11 @@ interface LoadedRoot {
 export class EdgeDirectory {
   readonly #options: EdgeDirectoryOptions;
   readonly #forms: readonly SegmentForm<unknown>[];
+  readonly #store: SegmentStore;
   readonly #fallbacks: Partial<Record<Fallback, number>> = {};
   #loaded: LoadedRoot | undefined;
+  /** What has changed since the root, oldest first. The view is made of both. */
+  #deltas: readonly Delta[] = [];
   #view: DirectoryView | undefined;
   /** When the object last said that the view is current, by the clock before the question. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
@@ -78,6 +81,7 @@ export class EdgeDirectory {
   constructor(options: EdgeDirectoryOptions) {
     this.#options = options;
     this.#forms = options.forms;
+    this.#store = new SegmentStore({ ...options, inBackground: (work) => this.#inBackground(work) });
   }
 
   /**
@@ -143,14 +147,7 @@ export class EdgeDirectory {
 
   /** The documents of versions of one segment (their server.json); undefined if one is missing: then ask the object. */
   documents(loaded: LoadedSegment, versions: readonly number[]): Promise<string[] | undefined> {
-    return readDocuments(loaded, versions, async (key) => {
-      const cached = await this.#cached(key);
-      const bytes = cached ?? (await this.#stored(key));
-      if (cached === undefined && bytes !== undefined) {
-        this.#inBackground(this.#options.edge.writeBytes(key, bytes, segmentSeconds));
-      }
-      return bytes;
-    });
+    return this.#store.documents(loaded, versions);
   }
 
   /** For `/healthz`, `Server-Timing` and the metrics. */
@@ -205,10 +202,11 @@ export class EdgeDirectory {
     if (loaded === undefined) return;
     const at = this.#options.now();
     const writes = this.#writes;
+    const since = this.#view === undefined ? loaded.root.generation : nextSince(this.#deltas, this.#view.generation);
     try {
-      const answer = await this.#options.directory().sync({ ...stateOf(loaded.root) });
+      const answer = await this.#options.directory().sync(stateOf(loaded.root), since);
       if (this.#loaded !== loaded) return;
-      const isCurrent = this.#apply(loaded, answer);
+      const isCurrent = this.#apply(loaded, answer, since);
       if (isCurrent) this.#confirmed(at, writes);
       if (answer.root !== undefined && (!isCurrent || at - loaded.at > rootMs)) this.#load(answer.root);
     } catch (cause) {
@@ -216,8 +214,11 @@ export class EdgeDirectory {
     }
   }
 
-  /** Puts the delta on top of the root. False if the isolate cannot have the object's state. */
-  #apply(loaded: LoadedRoot, { epoch, generation, delta, outdated }: SyncAnswer): boolean {
+  /**
+   * Puts the delta, which has what changed after `since`, on top of the root and of the deltas before it. False if the isolate
+   * cannot have the object's state.
+   */
+  #apply(loaded: LoadedRoot, { epoch, generation, delta, outdated }: SyncAnswer, since: number): boolean {
     if (outdated) {
       // What was narrowed since is not known here, so nothing of the view may be shown.
       this.#view = undefined;
@@ -225,19 +226,22 @@ export class EdgeDirectory {
     }
     const known = this.#view;
     if (known?.epoch === epoch && known.generation >= generation) return true;
+    // Only on top of what this isolate has up to there. A view that was dropped meanwhile had more.
+    if ((known?.generation ?? loaded.root.generation) < since) return false;
+    const before = known === undefined ? [] : this.#deltas;
     if (delta === undefined) {
-      this.#view = new DirectoryView({ epoch, generation }, loaded.segments);
-      return true;
+      this.#deltas = before;
+    } else {
+      const segment = decodeSegment(alignedBytes(delta));
+      if (!segment.ok) {
+        logStorageError("directory delta", segment.error);
+        return false;
+      }
+      this.#deltas = withDelta(before, { since, segment: this.#store.withForms(segment.value) });
     }
-    const segment = decodeSegment(alignedBytes(delta));
-    if (!segment.ok) {
-      logStorageError("directory delta", segment.error);
-      return false;
-    }
-    const changed = this.#withForms(segment.value);
-    const bytes = loaded.segments.reduce((sum, one) => sum + one.bytes, changed.bytes);
-    this.#isTooLarge = bytes > this.#options.capacity;
-    this.#view = this.#isTooLarge ? undefined : new DirectoryView({ epoch, generation }, [...loaded.segments, changed]);
+    const segments = [...loaded.segments, ...this.#deltas.map(({ segment }) => segment)];
+    this.#isTooLarge = segments.reduce((sum, one) => sum + one.bytes, 0) > this.#options.capacity;
+    this.#view = this.#isTooLarge ? undefined : new DirectoryView({ epoch, generation }, segments, known);
     return !this.#isTooLarge;
   }
 
@@ -278,13 +282,12 @@ export class EdgeDirectory {
   }
 
   #take(loaded: LoadedRoot, answer: SyncAnswer, at: number, writes: number): boolean {
-    const before = this.#view;
-    if (this.#view !== undefined && this.#view.epoch === answer.epoch && this.#view.generation > answer.generation) {
-      return false;
-    }
+    const [before, deltas] = [this.#view, this.#deltas];
+    if (before !== undefined && before.epoch === answer.epoch && before.generation > answer.generation) return false;
     this.#view = undefined;
-    if (!this.#apply(loaded, answer)) {
+    if (!this.#apply(loaded, answer, loaded.root.generation)) {
       this.#view = before;
+      this.#deltas = deltas;
       return false;
     }
     this.#loaded = loaded;
@@ -316,7 +319,7 @@ export class EdgeDirectory {
     const segments: LoadedSegment[] = [];
     let bytes = 0;
     for (const { id } of root.segments) {
-      const loaded = known.get(id) ?? (await this.#loadSegment(root.epoch, id));
+      const loaded = known.get(id) ?? (await this.#store.load(root.epoch, id));
       if (loaded === undefined) return undefined;
       segments.push(loaded);
       bytes += loaded.bytes;
@@ -339,44 +342,6 @@ export class EdgeDirectory {
     this.#loaded = undefined;
   }
 
-  async #loadSegment(epoch: string, id: number): Promise<LoadedSegment | undefined> {
-    const key = segmentKey(epoch, id);
-    let problem = "missing";
-    for (const from of ["cache", "kv"] as const) {
-      const value = await (from === "cache" ? this.#cached(key) : this.#stored(key));
-      if (value === undefined) continue;
-      const segment = decodeSegment(alignedBytes(value));
-      if (segment.ok) {
-        if (from === "kv") this.#inBackground(this.#options.edge.writeBytes(key, value, segmentSeconds));
-        return this.#withForms(segment.value, (chunk) => chunkKey(epoch, id, chunk));
-      }
-      problem = segment.error;
-    }
-    logStorageError(key, problem);
-    return undefined;
-  }
-
-  /** Keys are never used for another content, so a copy may be kept for long. */
-  #cached(key: string): Promise<Uint8Array | undefined> {
-    return this.#options.edge.readBytes(key);
-  }
-
-  async #stored(key: string): Promise<Uint8Array | undefined> {
-    const value = await this.#options.kv.get(key, "arrayBuffer").catch((cause) => logStorageError("KV read", cause));
-    return value == null ? undefined : new Uint8Array(value);
-  }
-
-  #withForms(segment: Segment, keyOf?: (chunk: number) => string): LoadedSegment {
-    let bytes = segment.bytes;
-    const forms = new Map<string, unknown>();
-    for (const form of this.#forms) {
-      const built = form.build(segment);
-      forms.set(form.name, built);
-      bytes += form.bytesOf(built);
-    }
-    return { segment, forms, bytes, chunkKey: keyOf };
-  }
-
   #inBackground(work: Promise<unknown>): void {
     this.#options.keepAlive(work.catch(() => {}));
   }
@@ -384,9 +349,4 @@ export class EdgeDirectory {
 
 function stateOf({ epoch, generation }: DirectoryState): DirectoryState {
   return { epoch, generation };
-}
-
-/** Typed arrays need values that start at a multiple of eight; those from RPC may not. */
-function alignedBytes(bytes: Uint8Array): Uint8Array {
-  return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
 }

@@ -59,6 +59,9 @@ export const inSegment = 0xffffffff;
 
 type Range = readonly [start: number, end: number];
 
+/** Two hexadecimal digits of each byte. */
+const hexOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 /**
  * A segment in memory: views of the bytes as they were read, and nothing else. Texts are decoded and rows are made when
  * they are asked for. Places are in order of tenant and name; the rows of a place are next to each other.
@@ -85,6 +88,7 @@ export class Segment {
   };
   readonly #pool: Pool;
   readonly #sections: Sections;
+  readonly #columns = new Map<keyof typeof tags, Uint32Array>();
   readonly #cardEnds: Uint32Array;
   readonly #versionEnds: Uint32Array;
   readonly #tenants: Uint32Array;
@@ -180,9 +184,8 @@ export class Segment {
     return this.#pool.text(number);
   }
 
-  cardAt(card: number): Omit<CardRow, "terms" | "vector"> {
+  cardAt(card: number): Omit<CardRow, "terms" | "vector" | "attributes"> {
     const flags = this.#column("cardFlags", card);
-    const attributes = this.#column("cardAttributes", card);
     return {
       kind: this.#text(this.card.kinds[card]) as CapabilityKind,
       key: this.#column("cardKey", card) ?? "",
@@ -194,8 +197,12 @@ export class Segment {
       description: this.#column("cardDescription", card),
       flags: flags === undefined ? [] : (readJson(flags) as Flag[]),
       deprecated: this.#column("cardDeprecated", card),
-      attributes: attributes === undefined ? [] : (readJson(attributes) as Attribute[]),
     };
+  }
+
+  attributesAt(card: number): Attribute[] {
+    const text = this.#column("cardAttributes", card);
+    return text === undefined ? [] : (readJson(text) as Attribute[]);
   }
 
   /** One text of a card, without making the row. */
@@ -244,7 +251,7 @@ export class Segment {
   #digest(card: number): string {
     const bytes = this.#section("cardDigest").subarray(32 * card, 32 * card + 32);
     let hex = "sha256-";
-    for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
+    for (const byte of bytes) hex += hexOf[byte];
     return hex;
   }
 
@@ -257,7 +264,12 @@ export class Segment {
   }
 
   #words(tag: keyof typeof tags): Uint32Array {
-    return wordsOf(this.#section(tag));
+    let words = this.#columns.get(tag);
+    if (words === undefined) {
+      words = wordsOf(this.#section(tag));
+      this.#columns.set(tag, words);
+    }
+    return words;
   }
 
   #section(tag: keyof typeof tags): Uint8Array {
@@ -284,6 +296,11 @@ export function decodeSegment(value: Uint8Array): Result<Segment, Unreadable> {
   const sections = unpackSections(value);
   if (typeof sections === "string") return err(sections);
   return hasAllSections(sections) ? ok(new Segment(sections, value.byteLength)) : err("corrupt");
+}
+
+/** Typed arrays need values that start at a multiple of eight; those from RPC may not. */
+export function alignedBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
 }
 
 /** True if every column has as many rows as the places say. */

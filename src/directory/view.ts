@@ -34,6 +34,8 @@ export interface ViewSegment {
   isLive(place: number): boolean;
   /** True if every place is live, so that nobody needs to check each. */
   readonly isWhole: boolean;
+  /** 1 for each place that is not live; undefined if all are. The same array in another view: the same places. */
+  readonly dead: Uint8Array | undefined;
   form<Form>(form: SegmentForm<Form>): Form;
 }
 
@@ -53,10 +55,11 @@ export class DirectoryView implements DirectoryState {
   /** Newest first. */
   readonly segments: readonly ViewSegment[];
 
-  constructor({ epoch, generation }: DirectoryState, loaded: readonly LoadedSegment[]) {
+  /** `loaded` is oldest first. `before` is a view of an earlier state with the same root: what it found out is used again. */
+  constructor({ epoch, generation }: DirectoryState, loaded: readonly LoadedSegment[], before?: DirectoryView) {
     this.epoch = epoch;
     this.generation = generation;
-    this.segments = withLiveness(loaded);
+    this.segments = withLiveness(loaded, before?.segments ?? []);
   }
 
   /** The newest state of a server; undefined if it is not public. A server with many cards is continued elsewhere. */
@@ -79,14 +82,33 @@ interface Range {
   last: ServerRef;
 }
 
-/** `loaded` is oldest first; the result newest first. */
-function withLiveness(loaded: readonly LoadedSegment[]): ViewSegment[] {
+/**
+ * `loaded` is oldest first; the result newest first. Segments of `before` are compared with new ones only: what hid a place
+ * then is still there, or is part of a newer segment.
+ */
+function withLiveness(loaded: readonly LoadedSegment[], before: readonly ViewSegment[]): ViewSegment[] {
+  const known = new Map(before.map((segment) => [segment.loaded, segment]));
   const ranges = loaded.map(({ segment }) => rangeOf(segment));
-  const dead = loaded.map((): Uint8Array | undefined => undefined);
-  loaded.forEach(({ segment }, newer) => {
+  const dead = loaded.map((one) => known.get(one)?.dead);
+  const marks = new Set<number>();
+  const mark = (at: number, place: number) => {
+    const marked = dead[at]?.[place] === 1;
+    if (marked) return;
+    // What another view has is copied once, and only if something changes.
+    const own = marks.has(at) ? (dead[at] as Uint8Array) : new Uint8Array(loaded[at]?.segment.places ?? 0);
+    if (!marks.has(at)) own.set(dead[at] ?? []);
+    own[place] = 1;
+    dead[at] = own;
+    marks.add(at);
+  };
+  loaded.forEach((one, newer) => {
+    const { segment } = one;
     const range = ranges[newer];
+    const isCompared = (at: number) => !known.has(one) || !known.has(loaded[at] as LoadedSegment);
     const older =
-      range === undefined ? [] : ranges.flatMap((other, at) => (at < newer && meet(range, other) ? [at] : []));
+      range === undefined
+        ? []
+        : ranges.flatMap((other, at) => (at < newer && isCompared(at) && meet(range, other) ? [at] : []));
     if (older.length === 0) return;
     for (let place = 0; place < segment.places; place += 1) {
       // A continuation hides nothing: the first part of the same write does.
@@ -95,20 +117,19 @@ function withLiveness(loaded: readonly LoadedSegment[]): ViewSegment[] {
       for (const at of older) {
         if (!meet({ first: server, last: server }, ranges[at])) continue;
         const hidden = loaded[at]?.segment.findPlace(server);
-        if (hidden === undefined) continue;
-        dead[at] ??= new Uint8Array(loaded[at]?.segment.places ?? 0);
-        dead[at][hidden] = 1;
+        if (hidden !== undefined) mark(at, hidden);
       }
     }
   });
   return loaded.map((item, at) => viewSegment(item, dead[at])).reverse();
 }
 
-function viewSegment(loaded: LoadedSegment, dead: Uint8Array | undefined): ViewSegment {
+function viewSegment(loaded: LoadedSegment, dead: ViewSegment["dead"]): ViewSegment {
   return {
     segment: loaded.segment,
     loaded,
     isWhole: dead === undefined,
+    dead,
     isLive: dead === undefined ? () => true : (place) => dead[place] !== 1,
     form: <Form>({ name }: SegmentForm<Form>) => {
       const built = loaded.forms.get(name);

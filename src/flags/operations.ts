@@ -72,7 +72,7 @@ const acknowledgeFlag = operation({
     const { content, changed, generation, ...receipt } = unwrap(
       await services.tenant(tenant).acknowledgeFlag(writer, server, { ...flag, digest }),
     );
-    await services.heads.confirm(receipt.head);
+    await services.heads.confirm(receipt.head, receipt.directory);
     const { etag: _, ...meta } = writeMeta(receipt);
     return answer(200, { ...content, generation, changed }, meta);
   },

@@ -80,8 +80,8 @@ export async function publishServerJson(
     services.tenant(server.tenant).publishVersion(writer, { name: server.name, document }),
   );
   if (!published.ok) return published;
-  const { head, versions, generation } = published.value;
-  await services.heads.confirm(head);
+  const { head, versions, generation, directory } = published.value;
+  await services.heads.confirm(head, directory);
   const [version] = versions;
   if (version === undefined) return err(failure("ErrorInternalServer"));
   return ok({ version, generation });
@@ -107,7 +107,7 @@ export async function changeVersions(
   const changed = await withClaimedRemotes(services, server, [...new Set(urls)], () =>
     tenant.changeStatus(writer, server.name, only, update),
   );
-  if (changed.ok) await services.heads.confirm(changed.value.head);
+  if (changed.ok) await services.heads.confirm(changed.value.head, changed.value.directory);
   return changed;
 }
 

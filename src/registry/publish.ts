@@ -112,7 +112,8 @@ async function publishPrepared(
   const published = dryRun ? await tenant.rehearsePublish(writer, request) : await tenant.publish(writer, request);
   if (!published.ok) return err(withIssues(published.error, rejected));
   const head = "head" in published.value ? (published.value.head as Head) : undefined;
-  if (head !== undefined) await services.heads.confirm(head);
+  const directory = "directory" in published.value ? (published.value.directory as DirectoryState) : undefined;
+  if (head !== undefined) await services.heads.confirm(head, directory);
   return ok({
     ...withPrepared(published.value, { rejected, warnings }),
     head,

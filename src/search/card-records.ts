@@ -10,7 +10,7 @@ export interface CardServer {
 }
 
 /** A card as readers see it. */
-export function cardWithServer<T extends StoredCard>(
+export function cardWithServer<T extends Omit<StoredCard, "attributes"> & { attributes?: unknown }>(
   { flags, deprecated, attributes: _, tokens, version, ...card }: T,
   server: CardServer,
 ): Omit<T, keyof StoredCard> & CapabilityCard {

@@ -12,7 +12,7 @@ export const maxCharacters = 4_000;
 interface Word {
   start: number;
   end: number;
-  terms: string[];
+  terms: readonly string[];
 }
 
 const word = /[\p{L}\p{N}\p{M}]+/gu;
@@ -36,8 +36,8 @@ const wordBoundaries =
   /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 
 /** Terms of the whole word and of its parts. Parts of a single character are dropped. */
-function termsOfWord(written: string): string[] {
-  return [...new Set(Array.from(formsOf(written), ([, term]) => term))];
+function termsOfWord(written: string): readonly string[] {
+  return takenApart(written).terms;
 }
 
 /** A word or a part of it, as spelled and as the term it is found by. */
@@ -45,7 +45,28 @@ type Form = [plain: string, term: string];
 
 /** All words of a text and their parts. */
 export function* formsIn(text: string): Generator<Form> {
-  for (const written of clipped(text).match(word) ?? []) yield* formsOf(written);
+  for (const written of clipped(text).match(word) ?? []) yield* takenApart(written).forms;
+}
+
+interface TakenApart {
+  forms: readonly Form[];
+  terms: readonly string[];
+}
+
+/** Words met before: texts repeat their words, and taking one apart is costly. */
+const words = new Map<string, TakenApart>();
+const maxWords = 4_096;
+const longestWord = 32;
+
+function takenApart(written: string): TakenApart {
+  const known = words.get(written);
+  if (known !== undefined) return known;
+  const forms = [...formsOf(written)];
+  const apart = { forms, terms: [...new Set(forms.map(([, term]) => term))] };
+  if (written.length > longestWord) return apart;
+  if (words.size >= maxWords) words.clear();
+  words.set(written, apart);
+  return apart;
 }
 
 function* formsOf(written: string): Generator<Form> {

@@ -125,19 +125,17 @@ export class SegmentBuilder {
   }
 
   /** Answers an isolate: see `SegmentDirectory`. */
-  sync(known: DirectoryState | undefined): SyncAnswer {
+  sync(known: DirectoryState | undefined, since = known?.generation ?? 0): SyncAnswer {
     // The caller has seen a later state: this object's storage was set back.
-    if (known !== undefined && known.epoch === this.state().epoch && known.generation > this.state().generation) {
-      this.startEpoch();
-    }
+    if (known !== undefined && known.epoch === this.state().epoch && since > this.state().generation) this.startEpoch();
     const state = this.state();
     const root = this.#meta("root") < 0 ? undefined : this.#root();
     if (known === undefined) return { ...state, root };
     const newer = root !== undefined && (root.epoch !== known.epoch || root.generation > known.generation);
     const offered = newer ? { root } : {};
     if (known.epoch !== state.epoch) return { ...state, outdated: true, ...offered };
-    if (known.generation === state.generation) return state;
-    const delta = this.#delta(known.generation, state.generation);
+    if (since === state.generation) return { ...state, ...offered };
+    const delta = this.#delta(since, state.generation);
     return delta === undefined ? { ...state, outdated: true, ...offered } : { ...state, delta, ...offered };
   }
 
@@ -156,7 +154,7 @@ export class SegmentBuilder {
       if (bytes > maxDeltaBytes) return undefined;
     }
     const { bytes: delta } = encodeSegment(places, "inline");
-    // Isolates have the same few roots, so their questions are the same.
+    // Isolates ask after the same writes from the same states, so their questions are the same.
     if (this.#deltas.size >= 8) this.#deltas.clear();
     this.#deltas.set(key, delta);
     return delta;

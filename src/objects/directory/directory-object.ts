@@ -233,8 +233,8 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   /** Brings an isolate's copy up to date. */
-  async sync(root: DirectoryState | undefined): Promise<SyncAnswer> {
-    const answer = this.#builder.sync(root);
+  async sync(root: DirectoryState | undefined, since?: number): Promise<SyncAnswer> {
+    const answer = this.#builder.sync(root, since);
     // The first question, or one after the storage was set back: there may be nothing in KV yet.
     this.#buildWithin(0);
     return answer;

@@ -1,3 +1,4 @@
+import type { DirectoryState } from "../../http/directory-state.ts";
 import type { Freshness } from "../../http/request.ts";
 import type { MemoryBudget, MemoryCache } from "../../kernel/memory-budget.ts";
 import { type ServerRef, type TenantKey, tenantKey } from "../../kernel/names.ts";
@@ -5,7 +6,7 @@ import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { type Head, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
-import { headKey } from "./keys.ts";
+import { headKey, raisedKey } from "./keys.ts";
 
 /** The head of a server, or undefined if the tenant had no such server at generation `asOf`. */
 export interface Resolved {
@@ -21,6 +22,15 @@ interface Floor {
   until: number;
 }
 
+/** A head in memory. */
+interface Remembered {
+  resolved: Resolved;
+  /** When it was last known to be the one to show. */
+  at: number;
+  /** When it was read from another layer. */
+  readAt: number;
+}
+
 /** Value in the Cache API for a server: the head last read, and the floor set by writes and strong reads. */
 interface EdgeEntry {
   head: Head;
@@ -31,6 +41,8 @@ interface EdgeEntry {
 }
 
 const memoryMs = 2_000;
+/** How often an isolate looks for heads that others in its data centre raised. */
+const raisedCheckMs = 2_000;
 const edgeMs = 15_000;
 const floorMs = 90_000;
 /** The minimum that KV allows. */
@@ -42,6 +54,8 @@ const trustMs = 75_000;
 /** A question in the background that takes longer has died with its request. */
 const callMs = 5_000;
 
+type PublicGeneration = (ref: ServerRef) => number | undefined;
+
 interface HeadsOptions {
   edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
@@ -52,7 +66,9 @@ interface HeadsOptions {
   /** Lets a promise settle after the response was sent. */
   keepAlive: (promise: Promise<unknown>) => void;
   /** Generation of a server in a confirmed copy of everything public; undefined if there is none, or it is not public. */
-  publicGeneration: (ref: ServerRef) => number | undefined;
+  publicGeneration: PublicGeneration;
+  /** The same of a copy that has every write of this data centre: brings it up to date, or only looks whether it is. */
+  currentGeneration: { ask: (ref: ServerRef) => Promise<number | undefined>; peek: PublicGeneration };
   /** Called on every write made through this isolate. */
   onWrite?: (tenant: TenantKey) => void;
 }
@@ -64,8 +80,11 @@ interface HeadsOptions {
  */
 export class Heads {
   readonly #options: HeadsOptions;
-  readonly #memory: MemoryCache<{ resolved: Resolved; at: number }>;
+  readonly #memory: MemoryCache<Remembered>;
   readonly #highestShown: MemoryCache<{ generation: number; asOf: number }>;
+  /** The last time that another isolate, or this one, raised a head in a way that the directory does not know of. */
+  #raisedAt = Number.NEGATIVE_INFINITY;
+  #raisedCheckedAt = Number.NEGATIVE_INFINITY;
   /** Heads that are being confirmed in the background, with the time before which nobody else asks. */
   readonly #confirming = new Map<string, number>();
 
@@ -82,8 +101,8 @@ export class Heads {
   peek(ref: ServerRef, freshness: Freshness): Resolved | undefined {
     if (freshness.strong) return undefined;
     const entry = this.#memory.get(headKey(ref.tenant, ref.name));
-    if (entry === undefined || this.#options.now() - entry.at > memoryMs) return undefined;
-    if (entry.resolved.asOf < freshness.minGeneration) return undefined;
+    if (entry === undefined || entry.resolved.asOf < freshness.minGeneration) return undefined;
+    if (this.#options.now() - entry.at > memoryMs && !this.#renew(ref, entry)) return undefined;
     this.#options.usage.memory += 1;
     return entry.resolved;
   }
@@ -92,23 +111,65 @@ export class Heads {
     const remembered = this.peek(ref, freshness);
     if (remembered !== undefined) return remembered;
     if (!freshness.strong) {
+      const renewed = await this.#renewed(ref, freshness);
+      if (renewed !== undefined) return renewed;
       const cached = await this.#fromCaches(ref, freshness.minGeneration);
       if (cached !== undefined) return cached;
     }
     return this.#fromObject(ref, freshness);
   }
 
-  /** Call after a write with the head that it produced: this data centre shows no older head from then on. */
-  async confirm(head: Head): Promise<void> {
+  /**
+   * Call after a write with the head that it produced: this data centre shows no older head from then on. `directory` is a state
+   * of the directory that has the write, if one is known.
+   */
+  async confirm(head: Head, directory?: DirectoryState): Promise<void> {
     this.#options.onWrite?.(tenantKey(head.tenant));
-    await this.#raiseFloor(head);
+    await this.#raiseFloor(head, { by: directory === undefined ? "unlisted write" : "listed write" });
+  }
+
+  /**
+   * A head of a public server stays in memory while a copy of everything public, which has every write of this data centre, shows the
+   * same generation: then no layer has to be read. That copy knows neither writes that the directory missed nor later
+   * confirmations of the same state, so a head that was read before one of those is read again.
+   */
+  #renew(ref: ServerRef, entry: Remembered, generation?: number): boolean {
+    const { now, currentGeneration } = this.#options;
+    const { head } = entry.resolved;
+    if (head === undefined || head.visibility !== "public" || head.deleted) return false;
+    if (now() - this.#raisedCheckedAt > raisedCheckMs || entry.readAt <= this.#raisedAt) return false;
+    if ((generation ?? currentGeneration.peek(ref)) !== head.generation) return false;
+    entry.at = now();
+    return true;
+  }
+
+  /** The same, after the copy and the time of the last raise were brought up to date. */
+  async #renewed(ref: ServerRef, freshness: Freshness): Promise<Resolved | undefined> {
+    const { now, edge, currentGeneration } = this.#options;
+    const key = headKey(ref.tenant, ref.name);
+    if (this.#memory.get(key)?.resolved.head?.visibility !== "public") return undefined;
+    const generation = await currentGeneration.ask(ref);
+    if (generation === undefined) return undefined;
+    if (now() - this.#raisedCheckedAt > raisedCheckMs) {
+      const at = now();
+      this.#raisedAt = Math.max(this.#raisedAt, Number((await edge.read(raisedKey)) ?? 0));
+      this.#raisedCheckedAt = at;
+    }
+    const entry = this.#memory.get(key);
+    if (entry === undefined || !this.#renew(ref, entry, generation)) return undefined;
+    return this.peek(ref, freshness);
+  }
+
+  async #noteRaised(): Promise<void> {
+    this.#raisedAt = this.#options.now();
+    await this.#options.edge.write(raisedKey, String(this.#raisedAt), floorMs / 1_000);
   }
 
   /**
    * Stores a head that came from the object, as the floor of this data centre. `confirmedAt` is unknown after a write: a later
    * one may have passed it on the way.
    */
-  async #raiseFloor(head: Head, confirmedAt?: number): Promise<void> {
+  async #raiseFloor(head: Head, { by, confirmedAt }: { by: Raise; confirmedAt?: number }): Promise<void> {
     const key = headKey(tenantKey(head.tenant), head.name);
     const now = this.#options.now();
     this.#remember(key, { head, asOf: head.asOf });
@@ -121,6 +182,8 @@ export class Heads {
     if (newest !== undefined && !isAtLeastAsNew(head, newest)) return;
     const floor = { ...stamp(head), until: now + floorMs };
     await this.#writeEdge(key, { head, storedAt: now, floor, confirmedAt });
+    // Not before the head is stored: who reads it again must find it.
+    if (mayBeNews(head, by, entry?.head)) await this.#noteRaised();
   }
 
   async #fromCaches(ref: ServerRef, minGeneration: number): Promise<Resolved | undefined> {
@@ -177,7 +240,7 @@ export class Heads {
       this.#remember(key, { head: undefined, asOf: generation });
       return { head: undefined, asOf: generation, source: "object" };
     }
-    const raised = this.#raiseFloor(head, askedAt);
+    const raised = this.#raiseFloor(head, { by: "read", confirmedAt: askedAt });
     // A caller who asked for a fresher state may tell others about it, so the floor must stand before the response.
     if (strong || minGeneration > 0) await raised;
     else this.#options.keepAlive(raised.then(() => this.#repairFloor(key, head)));
@@ -227,7 +290,8 @@ export class Heads {
     // The same object for the same state, so that responses made from it stay valid.
     const text = JSON.stringify(read);
     const kept = known !== undefined && JSON.stringify(known) === text ? known : read;
-    this.#memory.set(key, { resolved: kept, at: this.#options.now() }, 512 + 2 * text.length);
+    const at = this.#options.now();
+    this.#memory.set(key, { resolved: kept, at, readAt: at }, 512 + 2 * text.length);
     if (resolved.head !== undefined) this.#highestShown.set(key, mark, 0);
   }
 
@@ -252,6 +316,19 @@ export class Heads {
   #writeEdge(key: string, entry: EdgeEntry): Promise<void> {
     return this.#options.edge.write(key, JSON.stringify(entry), floorMs / 1_000);
   }
+}
+
+/** Why the floor is raised: after a write, whether the directory is known to have it. */
+type Raise = "read" | "listed write" | "unlisted write";
+
+/**
+ * True if isolates that compare their heads with the directory's copy might not learn of this one. `stored` is what the
+ * data centre had; nothing there does not mean that no isolate has a head.
+ */
+function mayBeNews(head: Head, by: Raise, stored: Head | undefined): boolean {
+  if (stored?.generation === head.generation) return stored.asOf < head.asOf;
+  if (by !== "read") return by === "unlisted write";
+  return stored !== undefined || (head.visibility === "public" && head.asOf > head.generation);
 }
 
 function stamp(head: Head): { generation: number; asOf: number } {

@@ -1,5 +1,8 @@
 import type { TenantKey } from "../../kernel/names.ts";
 
+/** In the Cache API alone: when a head was last raised in a way that the directory does not know of. */
+export const raisedKey = "heads/raised";
+
 /** All KV keys. docs/reference/storage.md describes their values and lifetimes. */
 
 export function headKey(tenant: TenantKey, name: string): string {

@@ -159,7 +159,7 @@ const switchItems = operation({
     const { head, generation, changed, narrowed, directory } = unwrap(
       await services.tenant(tenant).switchItems(writerFrom(principal, { tenant, spelling }, headers), name, switches),
     );
-    await services.heads.confirm(head);
+    await services.heads.confirm(head, directory);
     const until = narrowed ? effectiveBy(services.now()) : undefined;
     return answer(200, { generation, changed, effectiveBy: until }, writeMeta({ head, directory }));
   },

@@ -101,7 +101,7 @@ const createServer = operation({
     const idempotency = await idempotencyOf(headers, { operation: "createServer", tenant, body: members });
     const writer = { ...writerFrom(principal, { tenant, spelling }), idempotency };
     const { head, generation, directory } = unwrap(await services.tenant(tenant).createServer(writer, config));
-    await services.heads.confirm(head);
+    await services.heads.confirm(head, directory);
     readSources(c, services, tenant, config);
     const message = "MCP server created successfully";
     const warnings = listed(newServerWarnings(read));
@@ -193,8 +193,8 @@ async function change(
   const read = unwrap(readConfigMembers(document));
   throwIf(checkSameServer(read.members, { tenant, name }));
   const outcome = unwrap(await services.tenant(tenant).changeConfig(writer, name, read));
-  const { head, generation, config, members, narrowed, warnings } = outcome;
-  await services.heads.confirm(head);
+  const { head, generation, config, members, narrowed, warnings, directory } = outcome;
+  await services.heads.confirm(head, directory);
   if (narrowed && head.visibility === "tenant") services.publicAnswers?.forget({ tenant, name });
   if (members.includes("sources")) readSources(c, services, tenant, config);
   const until = narrowed ? effectiveBy(services.now()) : undefined;
@@ -253,7 +253,7 @@ const deleteServer = operation({
   async handle(services: RegistryDeps, { principal, tenant, spelling, path: { name }, headers, answer }) {
     const writer = writerFrom(principal, { tenant, spelling }, headers);
     const { head, generation, directory } = unwrap(await services.tenant(tenant).deleteServer(writer, name));
-    await services.heads.confirm(head);
+    await services.heads.confirm(head, directory);
     services.publicAnswers?.forget({ tenant, name });
     const data = { generation, effectiveBy: effectiveBy(services.now()) };
     const { etag: _, ...meta } = writeMeta({ head, directory });

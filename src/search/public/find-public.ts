@@ -1,6 +1,8 @@
+import type { Segment } from "../../directory/segment.ts";
 import type { DirectoryView, ViewSegment } from "../../directory/view.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import { type ServerFacts, statusFlagsIn } from "../../registry/record.ts";
+import type { CatalogEntry } from "../../registry/summary.ts";
 import { type CardServer, cardWithServer, demoteCards } from "../card-records.ts";
 import type { CardQuery, FoundCards, PublicCard, RankedCard, TenantFilter } from "../contract.ts";
 import { countFacets } from "../index/facets.ts";
@@ -46,12 +48,13 @@ export function findInView(
     const segment = view.segments[part]?.segment;
     const place = segment?.placeOfCard(card);
     if (segment === undefined || place === undefined) return [];
-    const ref = segment.placeAt(place);
-    const known = server(ref);
+    const { tenant, name } = segment.placeAt(place);
+    // A found card is live, and with the first part of a place comes its server.
+    const known = segment.partOf(place) === 0 ? serverAt(segment, place) : server({ tenant, name });
     if (known === undefined) return [];
-    const { terms: _, ...stored } = { ...segment.cardAt(card), terms: undefined };
-    const shown = cardWithServer({ ...stored, tenant: ref.tenant, server: ref.name, score, explanation }, known);
-    return [{ ...shown, generation: segment.cardsAsOf(place) }];
+    const generation = segment.cardsAsOf(place);
+    const stored = { ...segment.cardAt(card), tenant, server: name, score, explanation, generation };
+    return [cardWithServer(stored, known)];
   });
   return {
     cards: demoteCards(cards),
@@ -75,18 +78,40 @@ function indexOf(view: DirectoryView): ViewIndex {
   return index;
 }
 
+const goneCards = new WeakMap<Uint8Array, Uint8Array>();
+
 /** Cards of places that a newer segment replaces. */
-function goneIn({ segment, isWhole, isLive }: ViewSegment): Uint8Array | undefined {
-  if (isWhole) return undefined;
+function goneIn({ segment, dead }: ViewSegment): Uint8Array | undefined {
+  if (dead === undefined) return undefined;
+  const known = goneCards.get(dead);
+  if (known !== undefined) return known;
   const gone = new Uint8Array(segment.cards);
   for (let place = 0; place < segment.places; place += 1) {
-    if (!isLive(place)) gone.fill(1, ...segment.cardsOf(place));
+    if (dead[place] === 1) gone.fill(1, ...segment.cardsOf(place));
   }
+  goneCards.set(dead, gone);
   return gone;
 }
 
+/** Servers of results, for as long as their segment is in memory. */
+const servers = new WeakMap<Segment, Map<number, PublicServer | undefined>>();
+const maxServers = 512;
+
+function serverAt(segment: Segment, place: number): PublicServer | undefined {
+  let known = servers.get(segment);
+  if (known === undefined || known.size >= maxServers) {
+    known = new Map();
+    servers.set(segment, known);
+  }
+  if (!known.has(place)) known.set(place, publicServer(segment.entry(place)));
+  return known.get(place);
+}
+
 function serverOf(view: DirectoryView, ref: ServerRef): PublicServer | undefined {
-  const entry = view.entry(ref);
+  return publicServer(view.entry(ref));
+}
+
+function publicServer(entry: CatalogEntry | undefined): PublicServer | undefined {
   if (entry === undefined) return undefined;
   const { tenant, version, status, statusMessage, stale, pending, flags = [] } = entry;
   const facts: ServerFacts = { status, statusMessage, stale, pending, statusFlags: statusFlagsIn(flags) };

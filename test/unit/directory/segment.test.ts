@@ -49,7 +49,12 @@ function rowsOf(segment: Segment, chunks: readonly Uint8Array[]): Place[] {
         const terms = segment.card.terms.slice(segment.card.termEnds[number], segment.card.termEnds[number + 1]);
         const scale = segment.card.scales[number] ?? 0;
         expect(segment.placeOfCard(number)).toBe(at);
-        return { ...segment.cardAt(number), terms, vector: scale === 0 ? undefined : { numbers: vector, scale } };
+        return {
+          ...segment.cardAt(number),
+          attributes: segment.attributesAt(number),
+          terms,
+          vector: scale === 0 ? undefined : { numbers: vector, scale },
+        };
       }),
       versions: numbers(firstVersion, lastVersion).map((number) => {
         const where = segment.documentPlace(number);
