@@ -16,7 +16,7 @@ const tombstone = (tenant: string, name: string) => place(tenant, name, { entry:
 
 /** What KV shows, and what the object knows: each as a test says, whatever the other has. */
 let kv: Map<string, string | ArrayBuffer>;
-let answers: (known: DirectoryState | undefined) => SyncAnswer;
+let answers: (known: DirectoryState | undefined, since?: number) => SyncAnswer;
 let clock: number;
 
 beforeEach(() => {
@@ -52,7 +52,7 @@ function isolate(capacity = 56_000_000) {
       readBytes: async () => undefined,
       writeBytes: async () => {},
     } as unknown as CacheApi,
-    directory: () => ({ sync: async (known) => answers(known) }),
+    directory: () => ({ sync: async (known, since) => answers(known, since) }),
     now: () => clock,
     capacity,
     forms: [],
@@ -102,6 +102,26 @@ describe("an isolate's copy of everything public", () => {
         : { epoch, generation: 6, delta: bytesOf([tombstone("a", "gone")]), root: newer };
     clock += 61_000;
     expect(await copy.shown()).toEqual(["kept"]);
+  });
+
+  it("asks after each write for what that write changed, and shows it with all before it", async () => {
+    putSegment(1, place("a", "kept"), place("a", "gone"));
+    kv.set(rootKey, JSON.stringify(rootOf(5, 1)));
+    answers = () => ({ epoch, generation: 5 });
+    const copy = isolate();
+    await copy.shown();
+    const asked: [root: number | undefined, since: number | undefined][] = [];
+    const changes = [place("a", "new"), tombstone("a", "gone"), place("a", "newer"), tombstone("a", "new")];
+    for (const [index, change] of changes.entries()) {
+      answers = (known, since) => {
+        asked.push([known?.generation, since]);
+        return { epoch, generation: 6 + index, delta: bytesOf([change]) };
+      };
+      copy.directory.noteWrite();
+      await copy.directory.current();
+    }
+    expect(asked).toEqual([5, 6, 7, 8].map((since) => [5, since]));
+    expect(await copy.shown()).toEqual(["kept", "newer"]);
   });
 
   it("reads an old root with newer segments beside it as the object says it is now", async () => {
