@@ -97,6 +97,14 @@ describe("the bill", () => {
     expect(use(1e3)).toMatchObject({ memory: expect.closeTo(0.1, 0), "object CPU": 0 });
     expect(use(1e5)["memory"]).toBeGreaterThan(1);
     expect(use(1e5)["object CPU"]).toBeGreaterThan(1);
+    // Searches and pages each for themselves.
+    for (const shares of [
+      { searchShare: 1, catalogueShare: 0 },
+      { searchShare: 0, catalogueShare: 1 },
+    ]) {
+      const calls = (servers: number) => billOf(inputs, scenario({ ...shares, servers })).perDay.objectCalls;
+      expect(calls(1e5) - calls(1e3)).toBeGreaterThan(0.9e8);
+    }
   });
 });
 
