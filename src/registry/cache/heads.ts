@@ -3,6 +3,7 @@ import type { Freshness } from "../../http/request.ts";
 import type { MemoryBudget, MemoryCache } from "../../kernel/memory-budget.ts";
 import { type ServerRef, type TenantKey, tenantKey } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
+import { confirmMs, edgeMs, freshMs, trustMs } from "../../kernel/platform/freshness.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { type Head, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
@@ -40,17 +41,9 @@ interface EdgeEntry {
   confirmedAt?: number;
 }
 
-const memoryMs = 2_000;
-/** How often an isolate looks for heads that others in its data centre raised. */
-const raisedCheckMs = 2_000;
-const edgeMs = 15_000;
 const floorMs = 90_000;
 /** The minimum that KV allows. */
 const kvCacheTtlSeconds = 30;
-/** The object is asked this often whether a head is current; only while there are readers. */
-const confirmMs = 60_000;
-/** KV may show any past: a head that was not confirmed for this long is not used. With the memory's 2 s, 80 s hold. */
-const trustMs = 75_000;
 /** A question in the background that takes longer has died with its request. */
 const callMs = 5_000;
 
@@ -102,7 +95,7 @@ export class Heads {
     if (freshness.strong) return undefined;
     const entry = this.#memory.get(headKey(ref.tenant, ref.name));
     if (entry === undefined || entry.resolved.asOf < freshness.minGeneration) return undefined;
-    if (this.#options.now() - entry.at > memoryMs && !this.#renew(ref, entry)) return undefined;
+    if (this.#options.now() - entry.at > freshMs && !this.#renew(ref, entry)) return undefined;
     this.#options.usage.memory += 1;
     return entry.resolved;
   }
@@ -137,7 +130,7 @@ export class Heads {
     const { now, currentGeneration } = this.#options;
     const { head } = entry.resolved;
     if (head === undefined || head.visibility !== "public" || head.deleted) return false;
-    if (now() - this.#raisedCheckedAt > raisedCheckMs || entry.readAt <= this.#raisedAt) return false;
+    if (now() - this.#raisedCheckedAt > freshMs || entry.readAt <= this.#raisedAt) return false;
     if ((generation ?? currentGeneration.peek(ref)) !== head.generation) return false;
     entry.at = now();
     return true;
@@ -150,7 +143,7 @@ export class Heads {
     if (this.#memory.get(key)?.resolved.head?.visibility !== "public") return undefined;
     const generation = await currentGeneration.ask(ref);
     if (generation === undefined) return undefined;
-    if (now() - this.#raisedCheckedAt > raisedCheckMs) {
+    if (now() - this.#raisedCheckedAt > freshMs) {
       const at = now();
       this.#raisedAt = Math.max(this.#raisedAt, Number((await edge.read(raisedKey)) ?? 0));
       this.#raisedCheckedAt = at;
