@@ -104,7 +104,9 @@ export async function startRuntime({
     started.resolve();
     const { origin } = await runtime.unsafeGetDirectURL(config.name);
     await requireHealthy(origin);
-    const inspectorUrl = inspect ? new URL(`/core:user:${config.name}`, await runtime.getInspectorURL()).href : undefined;
+    const inspectorUrl = inspect
+      ? new URL(`/core:user:${config.name}`, await runtime.getInspectorURL()).href
+      : undefined;
     return { url: origin, inspectorUrl, stop };
   } catch (error) {
     // Disposing of what never started throws the reason once more.
@@ -132,7 +134,7 @@ function withTemporary<T>(path: string, work: () => T): T {
 }
 
 /** The WebAssembly that a bundle imports, beside it. Files of earlier builds are left alone. */
-async function compiledModules(bundle: string): Promise<{ type: "CompiledWasm"; path: string }[]> {
+export async function compiledModules(bundle: string): Promise<{ type: "CompiledWasm"; path: string }[]> {
   const text = await readFile(bundle, "utf8");
   const files = (await readdir(dirname(bundle))).filter((name) => name.endsWith(".wasm") && text.includes(name));
   return files.map((name) => ({ type: "CompiledWasm", path: join(dirname(bundle), name) }));
