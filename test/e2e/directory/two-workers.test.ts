@@ -91,7 +91,10 @@ async function state(): Promise<string> {
 async function rootAtLeast(wanted: string): Promise<void> {
   const kv = await runtime.getKVNamespace("REGISTRY", near);
   await vi.waitFor(async () => {
-    const root = JSON.parse((await kv.get("directory/root", "text")) ?? "{}") as { epoch?: string; generation?: number };
+    const root = JSON.parse((await kv.get("directory/root", "text")) ?? "{}") as {
+      epoch?: string;
+      generation?: number;
+    };
     const [epoch, generation] = wanted.split(".");
     expect(root.epoch).toBe(epoch);
     expect(root.generation).toBeGreaterThanOrEqual(Number(generation));

@@ -20,11 +20,7 @@ const tool = (name: string) => ({ name, description: `Does ${word} things.`, inp
 const send = (method: string, path: string, body?: object) => here.send(method, path, { token: who, body });
 
 /** Names found, and how many objects were asked. */
-async function search(
-  query = "",
-  headers: Record<string, string> = {},
-  where = here,
-): Promise<[string[], number]> {
+async function search(query = "", headers: Record<string, string> = {}, where = here): Promise<[string[], number]> {
   const before = where.services.usage.objectCalls;
   const { body } = await where.send("GET", `/api/search?task=${word}${query}`, { token: who, headers });
   const names = body.data.items.map(({ name }: { name: string }) => name).sort();
