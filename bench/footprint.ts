@@ -10,20 +10,24 @@ import { tasks } from "./cases/tasks.ts";
 import { type CatalogueServer, catalogueOf } from "./corpus/catalogue.ts";
 import { publishAll } from "./corpus/load.ts";
 import { realServers } from "./corpus/real-servers.ts";
+import { readSizes } from "./corpus/sizes.ts";
 import { Connections } from "./harness/load.ts";
 import { slopeOf, spreadOf } from "./harness/statistics.ts";
 import { prepare } from "./harness/target.ts";
+import { type IsolateFigures, measureIsolate } from "./isolate/measure-isolate.ts";
 import { costOf } from "./process-cost.ts";
 import { scratchDirectory } from "./scratch.ts";
 import { type Serving, startServing } from "./serving.ts";
 
 const help = `
-Usage: npm run bench:footprint [-- --minutes N]
+Usage: npm run bench:footprint [-- --minutes N] [--cards N,N]
 
 What the registry takes before anyone asks it anything, and whether it takes more as they do: the size of the Worker, how
 long it takes to start, the memory of \`npm run serve\` (its process and the runtime below it) with the whole real
 catalogue, and how that memory moves under load. Figures of memory need Linux.
   --minutes N   of load (default 5)
+  --cards N,N   only what an isolate holds with a directory of so many cards more than an empty one: 12000 and 100000 are
+                part of the whole run
 `;
 
 /** Everything but sessions, which live for an hour and are measured by themselves. */
@@ -34,17 +38,38 @@ const loading = [
 const starts = 5;
 const betweenLooksMs = 5_000;
 
-await runCommand({ help, options: { minutes: { type: "string", default: "5" } } }, async ({ minutes: wanted }) => {
+const directorySizes = "12000,100000";
+
+const options = { minutes: { type: "string", default: "5" }, cards: { type: "string" } } as const;
+
+await runCommand({ help, options }, async ({ minutes: wanted, cards }) => {
   const minutes = Number(wanted);
   if (!(minutes > 0)) throw new CommandError("--minutes takes a number above 0.");
+  const sizes = readSizes("--cards", cards ?? directorySizes);
   await ensureBuilt(() => console.error("Building the Worker …"));
+  const isolates = await measureIsolates(sizes);
+  if (cards !== undefined) {
+    console.log(JSON.stringify({ isolates }, null, 2));
+    return;
+  }
   const figures = {
     bundle_gzip_kb: Math.round(gzipSync(await readFile(bundlePath)).length / 1_000),
     start_ms: await startTime(),
     ...(await memory(minutes)),
+    isolates,
   };
   console.log(JSON.stringify(figures, null, 2));
 });
+
+async function measureIsolates(sizes: readonly number[]): Promise<IsolateFigures[]> {
+  const real = await realServers();
+  const measured: IsolateFigures[] = [];
+  for (const cards of sizes) {
+    console.error(`An isolate with ${cards} cards …`);
+    measured.push(await measureIsolate(real, cards));
+  }
+  return measured;
+}
 
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string } }[];

@@ -19,6 +19,8 @@ export interface EmbeddedOptions {
   quiet?: boolean;
   /** Leaves out of the log the writes of this subject that succeed. */
   quietSubject?: string;
+  /** Opens an inspector of the Worker's isolate, on loopback. */
+  inspect?: boolean;
   /** Told of each step that takes a while or happens only once. */
   onStep?: (message: string) => void;
 }
@@ -26,6 +28,8 @@ export interface EmbeddedOptions {
 export interface EmbeddedServer {
   /** Without a slash at the end. */
   url: string;
+  /** undefined if it was not asked for. */
+  inspectorUrl: string | undefined;
   data: DataDir;
   /** The vars the Worker runs with. */
   vars: Record<string, string>;
@@ -47,11 +51,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     if (data.secret.created) onStep(`First run: made a secret in ${data.path}`);
     if (options.bundle === undefined) await ensureBuilt(() => onStep("Building the Worker …"));
     const config = await readWorkerConfig();
-    const { host, port, quiet = false, quietSubject, bundle = bundlePath } = options;
+    const { host, port, quiet = false, quietSubject, bundle = bundlePath, inspect } = options;
     const vars = { ...config.vars, ...ownHosts(host), DISCARD_REFUSED_BODIES: "true", ...options.vars };
-    const startOn = (at: number) => startRuntime({ host, port: at, quiet, quietSubject, bundle, config, data, vars });
+    const startOn = (at: number) =>
+      startRuntime({ host, port: at, quiet, quietSubject, bundle, config, data, vars, inspect });
     let runtime = await startOn(port);
-    const { url } = runtime;
+    const { url, inspectorUrl } = runtime;
     lock.describe(`the server at ${url} (process ${process.pid})`);
     // What the runtime has opened for reading stays so: it is started again once the data can be written.
     const stopWaiting =
@@ -64,6 +69,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
           });
     return {
       url,
+      inspectorUrl,
       data,
       vars,
       async stop() {

@@ -21,10 +21,13 @@ interface RuntimeOptions {
   config: WorkerConfig;
   data: DataDir;
   vars: Record<string, string>;
+  /** Opens an inspector of the Worker's isolate, on loopback. */
+  inspect?: boolean;
 }
 
 export interface Runtime {
   url: string;
+  inspectorUrl: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -45,6 +48,7 @@ export async function startRuntime({
   config,
   data,
   vars,
+  inspect = false,
 }: RuntimeOptions): Promise<Runtime> {
   const releaseGuard = guardRuntime();
   // The only way Miniflare has of being told.
@@ -56,6 +60,8 @@ export async function startRuntime({
     // Miniflare's own entry, which we do not use, stays on a random loopback port.
     host: "127.0.0.1",
     port: 0,
+    inspectorHost: "127.0.0.1",
+    inspectorPort: inspect ? 0 : undefined,
     // Nothing is fetched from outside to decorate requests, and nothing is logged but what the Worker logs.
     cf: false,
     logRequests: false,
@@ -98,7 +104,10 @@ export async function startRuntime({
     started.resolve();
     const { origin } = await runtime.unsafeGetDirectURL(config.name);
     await requireHealthy(origin);
-    return { url: origin, stop };
+    const inspectorUrl = inspect
+      ? new URL(`/core:user:${config.name}`, await runtime.getInspectorURL()).href
+      : undefined;
+    return { url: origin, inspectorUrl, stop };
   } catch (error) {
     // Disposing of what never started throws the reason once more.
     await stop().catch(() => {});
@@ -125,7 +134,7 @@ function withTemporary<T>(path: string, work: () => T): T {
 }
 
 /** The WebAssembly that a bundle imports, beside it. Files of earlier builds are left alone. */
-async function compiledModules(bundle: string): Promise<{ type: "CompiledWasm"; path: string }[]> {
+export async function compiledModules(bundle: string): Promise<{ type: "CompiledWasm"; path: string }[]> {
   const text = await readFile(bundle, "utf8");
   const files = (await readdir(dirname(bundle))).filter((name) => name.endsWith(".wasm") && text.includes(name));
   return files.map((name) => ({ type: "CompiledWasm", path: join(dirname(bundle), name) }));

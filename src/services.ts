@@ -3,6 +3,7 @@ import { Authenticator } from "./auth/authenticator.ts";
 import { createJwks } from "./auth/jwks.ts";
 import type { TokenRules } from "./auth/verify-token.ts";
 import { IndexTextCache } from "./capability-index/text-cache.ts";
+import { EntryCache } from "./catalog/entry-cache.ts";
 import { catalogForm } from "./catalog/listing.ts";
 import { OwnServers } from "./catalog/own-servers.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
@@ -108,6 +109,7 @@ export interface Services {
   answerPublic: (request: Request) => Promise<Response>;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
+  catalogEntries: EntryCache;
   ownServers: OwnServers;
   tenantStates: TenantStates;
   /** The isolate's copy of everything public. */
@@ -234,6 +236,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     answerPublic: (request) => answerPublic(request, bodies),
     itemCache: new ItemCache(memory),
     catalogPages,
+    catalogEntries: new EntryCache(memory),
     ownServers,
     tenantStates,
     edgeDirectory,

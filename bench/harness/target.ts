@@ -8,6 +8,8 @@ export interface Target {
   url: string;
   /** Headers of a caller who holds these tenants. */
   callerOf(tenants: readonly string[], options?: CallerOptions): Promise<Record<string, string>>;
+  /** Of the isolate that answers, if it was asked for. */
+  inspectorUrl?: string;
   stop(): Promise<void>;
 }
 
@@ -30,19 +32,26 @@ export const benchVars = {
   ALLOW_LOOPBACK_FETCH: "true",
 };
 
+interface TargetOptions {
+  vars?: Record<string, string>;
+  inspect?: boolean;
+}
+
 /** The built Worker as `npm run serve` runs it, on a directory of its own unless one is given to keep. */
-export async function startTarget(keep?: string): Promise<Target> {
+export async function startTarget(keep?: string, { vars = {}, inspect }: TargetOptions = {}): Promise<Target> {
   const data = await keptOrScratch(keep, "bench");
   const server = await startEmbedded({
     host: "127.0.0.1",
     port: 0,
     data: data.path,
-    vars: benchVars,
+    vars: { ...benchVars, ...vars },
+    inspect,
     quiet: true,
     onStep: console.error,
   });
   return {
     url: server.url,
+    inspectorUrl: server.inspectorUrl,
     async callerOf(tenants, { admin = false, subject = "bench" } = {}) {
       const claims = { subject, tenants: [...tenants], scope: defaultScope, admin, lifetime: 86_400 };
       return { Authorization: `Bearer ${await mintToken(server.data.secret.value, server.vars, claims)}` };

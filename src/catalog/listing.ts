@@ -3,6 +3,7 @@ import type { SegmentForm, ViewSegment } from "../directory/view.ts";
 import { compareServers, refOf, type ServerRef, type TenantKey } from "../kernel/names.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
 import type { CatalogDimension } from "./contract.ts";
+import type { EntryCache } from "./entry-cache.ts";
 
 /** What servers are filtered, ordered and counted by, without the entry itself. */
 export interface ListedRow {
@@ -78,7 +79,7 @@ export const catalogForm: SegmentForm<SegmentRows> = {
 };
 
 /** The public servers of a segment of a view. */
-export function segmentSource(of: ViewSegment): ListingSource {
+export function segmentSource(of: ViewSegment, entries: EntryCache): ListingSource {
   const { segment } = of;
   const rows = of.form(catalogForm);
   return {
@@ -87,7 +88,7 @@ export function segmentSource(of: ViewSegment): ListingSource {
     refAt: (place) => segment.placeAt(place),
     firstFrom: (server) => segment.firstFrom(server),
     entryAt(place) {
-      const entry = segment.entry(place);
+      const entry = entries.entry(segment, place);
       if (entry === undefined) throw new Error("a listed place has an entry");
       return entry;
     },

@@ -21,10 +21,11 @@ import {
   type PrivateServers,
 } from "./contract.ts";
 import type { CatalogDeps } from "./deps.ts";
+import type { EntryCache } from "./entry-cache.ts";
 import { entriesSource, segmentSource } from "./listing.ts";
 import type { CatalogPage } from "./page-cache.ts";
 import type { CatalogQuery } from "./query.ts";
-import { selectServers } from "./select.ts";
+import { countQuestion, selectItems, selectServers } from "./select.ts";
 
 interface ShownCatalog extends Omit<CatalogPage, "directory"> {
   directory: DirectoryState & { age?: number };
@@ -90,7 +91,7 @@ export async function readCatalog(
       ? await services.directory().catalog({ ...question, caller, known: kept?.page.generation })
       : shared
         ? { ...asOf(local), items: shared.items }
-        : answerFrom(local, question);
+        : answerFrom(services.catalogEntries, local, question);
   const behind = checkMinDirectory(answer.directory, freshness.min);
   if (behind !== undefined) return err(behind);
   if ("known" in answer) {
@@ -125,11 +126,9 @@ async function contentOf(
   { counted }: CatalogAnswer,
   fields: readonly CatalogField[],
 ): Promise<{ content: string; etag: string }> {
-  const content = JSON.stringify({
-    items: items.map((entry) => shown(entry, fields)),
-    ...counted,
-    changed: changed || undefined,
-  });
+  const rest = JSON.stringify({ ...counted, changed: changed || undefined });
+  const list = `{"items":[${items.map((entry) => shownText(entry, fields)).join(",")}]`;
+  const content = rest === "{}" ? `${list}}` : `${list},${rest.slice(1)}`;
   const digest = await digestOfText(`${content} ${nextCursor !== undefined}`);
   // Weak: it does not cover the generation and the cursor that contains it, which change with every write of any
   // tenant.
@@ -159,11 +158,19 @@ async function localParts(
   return newer && { view: newer, own: { ...own, entries } };
 }
 
-function answerFrom(local: LocalParts, question: CatalogQuestion): CatalogAnswer {
-  const sources = local.view.segments.map(segmentSource);
+function answerFrom(entries: EntryCache, local: LocalParts, question: CatalogQuestion): CatalogAnswer {
+  const sources = local.view.segments.map((segment) => segmentSource(segment, entries));
   const hidden = hiddenOf(local);
-  if (hidden.length > 0) sources.push(entriesSource(hidden));
-  return { ...asOf(local), ...selectServers(sources, question) };
+  if (hidden.length > 0) {
+    sources.push(entriesSource(hidden));
+    return { ...asOf(local), ...selectServers(sources, question) };
+  }
+  const items = selectItems(sources, question);
+  const { values, updatedSince, facets } = question;
+  if (facets.length === 0) return { ...asOf(local), items };
+  // Pages of one list differ in what they show; what they count is the same for everybody who sees only what is public.
+  const key = JSON.stringify([values, updatedSince, facets]);
+  return { ...asOf(local), items, counted: entries.counted(local.view, key, () => countQuestion(sources, question)) };
 }
 
 /** What is public may be newer than what is not: a server that is in both has become public. */
@@ -216,8 +223,18 @@ function sent(services: CatalogDeps, page: CatalogPage, { own }: LocalParts): Sh
   return { ...page, directory: { ...page.directory, age: edgeDirectory.age }, source: "memory", holds };
 }
 
-/** The requested fields of an entry. */
-function shown({ attributes, ...entry }: CatalogEntry, fields: readonly CatalogField[]): Record<string, unknown> {
+/** Each field as JSON text; undefined where the entry has none. Made once of an entry that stays in memory. */
+const fieldTexts = new WeakMap<CatalogEntry, Record<CatalogField, string | undefined>>();
+
+/** The requested fields of an entry, as JSON text. */
+function shownText(entry: CatalogEntry, fields: readonly CatalogField[]): string {
+  const texts = fieldTexts.get(entry) ?? textsOf(entry);
+  fieldTexts.set(entry, texts);
+  const shown = fields.flatMap((field) => (texts[field] === undefined ? [] : `"${field}":${texts[field]}`));
+  return `{${shown.join(",")}}`;
+}
+
+function textsOf({ attributes, ...entry }: CatalogEntry): Record<CatalogField, string | undefined> {
   const grouped = Map.groupBy(attributes, ([dimension]) => dimension);
   const values = [...grouped].map(([dimension, found]) => [dimension, found.map(([, value]) => value)]);
   const all: Record<CatalogField, unknown> = {
@@ -227,7 +244,10 @@ function shown({ attributes, ...entry }: CatalogEntry, fields: readonly CatalogF
     probe: entry.probe,
     attributes: Object.fromEntries(values),
   };
-  return Object.fromEntries(fields.map((field) => [field, all[field]]));
+  return Object.fromEntries(Object.entries(all).map(([field, value]) => [field, JSON.stringify(value)])) as Record<
+    CatalogField,
+    string | undefined
+  >;
 }
 
 /** The position after which a page starts: keys of the cursor, in the order of the list. */

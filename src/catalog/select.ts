@@ -19,12 +19,26 @@ interface Found {
 /** A page of the servers in some sources, of which no two have the same server, and the counts that were asked for. */
 export function selectServers(
   sources: readonly ListingSource[],
-  { values, updatedSince, order, after, limit, facets }: CatalogQuestion,
+  question: CatalogQuestion,
 ): { items: CatalogEntry[]; counted?: CatalogCounts } {
+  const items = selectItems(sources, question);
+  return question.facets.length === 0 ? { items } : { items, counted: countQuestion(sources, question) };
+}
+
+export function selectItems(
+  sources: readonly ListingSource[],
+  { values, updatedSince, order, after, limit }: CatalogQuestion,
+): CatalogEntry[] {
   const matches = matcher({ values, updatedSince });
   const found = order === "updated" ? latest(sources, matches, after, limit) : inOrder(sources, matches, after, limit);
-  const items = found.map(({ source, at }) => shortened(source.entryAt(at)));
-  return facets.length === 0 ? { items } : { items, counted: countServers(sources, matches, facets) };
+  return found.map(({ source, at }) => shortened(source.entryAt(at)));
+}
+
+export function countQuestion(
+  sources: readonly ListingSource[],
+  { values, updatedSince, facets }: Pick<CatalogQuestion, "values" | "updatedSince" | "facets">,
+): CatalogCounts {
+  return countServers(sources, matcher({ values, updatedSince }), facets);
 }
 
 type Matches = (row: ListedRow) => boolean;

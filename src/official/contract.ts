@@ -1,7 +1,8 @@
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { readJson } from "../kernel/read-json.ts";
 import type { Flag } from "../manifest/flag.ts";
-import type { AsOf, DirectoryEntry, Writer, Written } from "../registry/contract.ts";
+import type { DirectoryEntry, Writer, Written } from "../registry/contract.ts";
 import type { ServerJson, StatusUpdate, VersionStatus } from "./schema.ts";
 
 /** One version of a server as the official registry's API shows it. Used by the tenant and the directory. */
@@ -117,12 +118,17 @@ export interface OfficialTenant {
   versions(name: string): Promise<ServerVersion[]>;
 }
 
+/** Versions in a state of the directory. */
+export interface VersionsAsOf extends DirectoryState {
+  versions: ListedVersion[];
+}
+
 /** RPC methods that the official API needs of the directory. */
 export interface OfficialDirectory {
   /** Versions of public servers, in order of name and version. */
-  listVersions(query: VersionQuery): Promise<AsOf<{ versions: ListedVersion[] }>>;
-  versionsOf(server: ServerRef, includeDeleted: boolean): Promise<ListedVersion[]>;
-  versionNamed(server: ServerRef, version: string, includeDeleted: boolean): Promise<ListedVersion | undefined>;
+  listVersions(query: VersionQuery): Promise<VersionsAsOf>;
+  versionsOf(server: ServerRef, includeDeleted: boolean): Promise<VersionsAsOf>;
+  versionNamed(server: ServerRef, version: string, includeDeleted: boolean): Promise<VersionsAsOf>;
   claimRemotes(server: ServerRef, urls: readonly string[]): Promise<TakenRemote | undefined>;
   releaseClaims(server: ServerRef, urls: readonly string[]): Promise<void>;
 }

@@ -1,3 +1,5 @@
+import type { DirectoryNeed } from "../directory/edge-directory.ts";
+import { checkMinDirectory } from "../directory/freshness.ts";
 import type { DirectoryView } from "../directory/view.ts";
 import type { DirectoryState } from "../http/directory-state.ts";
 import { type PageRequest, pageOf, readCursor } from "../http/page.ts";
@@ -6,7 +8,7 @@ import type { AnswerSource } from "../kernel/platform/usage.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseRfc3339 } from "../kernel/time.ts";
-import type { ListedVersion, VersionQuery } from "./contract.ts";
+import type { ListedVersion, OfficialDirectory, VersionQuery, VersionsAsOf } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
 import { type FoundVersion, listFromView, versionsFromView } from "./edge-versions.ts";
 import { parseOfficialName } from "./server-json.ts";
@@ -23,10 +25,10 @@ const scope = { list: "versions" };
 /** What was read, and where from. */
 export interface ReadVersions {
   versions: ListedVersion[];
-  generation?: number;
   source: AnswerSource;
-  /** Set if it was made from this isolate's copy of the directory: it holds while the copy has this state. */
-  state?: DirectoryState;
+  directory: DirectoryState & { age?: number };
+  /** It was made from this isolate's copy of the directory, and holds while the copy has this state. */
+  isFromCopy: boolean;
 }
 
 /** A page of the versions of public servers: from this isolate's copy of the directory, or from the directory itself. */
@@ -34,7 +36,7 @@ export async function listOfficial(
   services: OfficialDeps,
   given: GivenFilter,
   { limit, cursor }: PageRequest,
-  strong: boolean,
+  need: DirectoryNeed,
 ): Promise<Result<ReadVersions & { nextCursor?: string }, Failure>> {
   const start = await readCursor(services, cursor, scope);
   if (!start.ok) return start;
@@ -44,9 +46,14 @@ export async function listOfficial(
   if (!combined.ok) return combined;
   const filter = combined.value;
   const query = { ...filter, after: { name, version }, limit: limit + 1 };
-  const read =
-    (await readView(services, strong, (view) => listFromView(view, query))) ??
-    ({ ...(await services.directory().listVersions(query)), source: "object" } satisfies ReadVersions);
+  const found = await readDirectory(
+    services,
+    need,
+    (view) => listFromView(view, query),
+    (directory) => directory.listVersions(query),
+  );
+  if (!found.ok) return found;
+  const read = found.value;
   const keyOf = (item: ListedVersion) => [item.name, item.version, JSON.stringify(filter)];
   // Without the generation: pages that are the same have the same cursor, and the same tag.
   const page = await pageOf(services, limit, scope, start.value, { items: read.versions, generation: 0 }, keyOf);
@@ -54,17 +61,23 @@ export async function listOfficial(
   return ok({ ...read, versions: page.value.items, nextCursor: page.value.nextCursor });
 }
 
-/** Reads from this isolate's copy of the directory; undefined if the directory must be asked. */
-async function readView(
+/** Reads from this isolate's copy of the directory, or asks the directory itself. */
+async function readDirectory(
   services: OfficialDeps,
-  strong: boolean,
+  need: DirectoryNeed,
   find: (view: DirectoryView) => FoundVersion[],
-): Promise<(ReadVersions & { state: DirectoryState }) | undefined> {
-  const view = await services.edgeDirectory.current({ strong });
-  if (view === undefined) return undefined;
-  const read = await withDocuments(services, find(view));
-  const { epoch, generation } = view;
-  return read && { ...read, generation, state: { epoch, generation } };
+  ask: (directory: OfficialDirectory) => Promise<VersionsAsOf>,
+): Promise<Result<ReadVersions, Failure>> {
+  const { edgeDirectory } = services;
+  const view = await edgeDirectory.current(need);
+  const read = view && (await withDocuments(services, find(view)));
+  if (view !== undefined && read !== undefined) {
+    const { epoch, generation } = view;
+    return ok({ ...read, directory: { epoch, generation, age: edgeDirectory.age }, isFromCopy: true });
+  }
+  const { versions, ...directory } = await ask(services.directory());
+  const behind = checkMinDirectory(directory, need.min);
+  return behind === undefined ? ok({ versions, source: "object", directory, isFromCopy: false }) : err(behind);
 }
 
 /** Adds the documents, from memory or chunk by chunk; undefined if one is missing. */
@@ -131,13 +144,16 @@ export async function officialVersions(
   services: OfficialDeps,
   name: string,
   includeDeleted: boolean,
-  strong: boolean,
+  need: DirectoryNeed,
 ): Promise<Result<ReadVersions, Failure>> {
   const server = parseOfficialName(name);
-  const read =
-    (await readView(services, strong, (view) => versionsFromView(view, server, includeDeleted))) ??
-    ({ versions: await services.directory().versionsOf(server, includeDeleted), source: "object" } as ReadVersions);
-  return read.versions.length === 0 ? err(noServer(name)) : ok(read);
+  const read = await readDirectory(
+    services,
+    need,
+    (view) => versionsFromView(view, server, includeDeleted),
+    (directory) => directory.versionsOf(server, includeDeleted),
+  );
+  return read.ok && read.value.versions.length === 0 ? err(noServer(name)) : read;
 }
 
 export async function officialVersion(
@@ -145,19 +161,19 @@ export async function officialVersion(
   name: string,
   version: string,
   includeDeleted: boolean,
-  strong: boolean,
+  need: DirectoryNeed,
 ): Promise<Result<ReadVersions & { found: ListedVersion }, Failure>> {
   const server = parseOfficialName(name);
   const isIt = (one: FoundVersion) => (version === "latest" ? one.isLatest : one.version === version);
-  let read: ReadVersions | undefined = await readView(services, strong, (view) =>
-    versionsFromView(view, server, includeDeleted).filter(isIt),
+  const read = await readDirectory(
+    services,
+    need,
+    (view) => versionsFromView(view, server, includeDeleted).filter(isIt),
+    (directory) => directory.versionNamed(server, version, includeDeleted),
   );
-  if (read === undefined) {
-    const one = await services.directory().versionNamed(server, version, includeDeleted);
-    read = { versions: one === undefined ? [] : [one], source: "object" };
-  }
-  const [found] = read.versions;
-  if (found !== undefined) return ok({ ...read, found });
+  if (!read.ok) return read;
+  const [found] = read.value.versions;
+  if (found !== undefined) return ok({ ...read.value, found });
   return err(failure("ErrorVersionNotFound", `Server not found: there is no public ${name} ${version}`));
 }
 

@@ -76,6 +76,8 @@ export interface FoundCards<T extends CapabilityCard = RankedCard> {
 export interface SearchState {
   /** Everything it has is public, and the directory has been sent all of it. */
   isAllPublic: boolean;
+  /** A state of the directory that has all of it; absent if there is nothing. */
+  directory?: DirectoryState;
 }
 
 /** Search methods of the tenant object. */

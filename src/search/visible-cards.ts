@@ -1,6 +1,6 @@
 import { isMember, type Principal } from "../auth/principal.ts";
 import type { DirectoryNeed } from "../directory/edge-directory.ts";
-import type { DirectoryState } from "../http/directory-state.ts";
+import { type DirectoryState, isAsNewAs } from "../http/directory-state.ts";
 import { type TenantKey, tenantKey } from "../kernel/names.ts";
 import { demotionOf } from "../registry/record.ts";
 import type { CapabilityCard, CardQuery, TenantFilter } from "./contract.ts";
@@ -67,7 +67,7 @@ export async function searchCards(
   query: CardQuery,
   need: DirectoryNeed = {},
 ): Promise<VisibleCards> {
-  const { asked, open, openGeneration, elsewhere } = await divided(services, scope, need);
+  const { asked, open, openGeneration, openDirectory, elsewhere } = await divided(services, scope, need);
   const [inTenants, published] = await Promise.all([
     Promise.all(
       asked.map(async (tenant) => {
@@ -75,7 +75,7 @@ export async function searchCards(
         return { generation, facets, cards: cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false })) };
       }),
     ),
-    elsewhere === undefined ? undefined : findPublic(services, { ...query, ...elsewhere }, need),
+    elsewhere === undefined ? undefined : findPublic(services, { ...query, ...elsewhere }, need, openDirectory),
   ]);
   const wasPublic = ({ tenant }: CapabilityCard) => open.length === 0 || !open.includes(tenantKey(tenant));
   const elsewheres =
@@ -99,6 +99,8 @@ interface DividedScope extends Pick<SearchScope, "elsewhere"> {
   /** Those that have nothing but what is public: it is searched with everything else. */
   open: TenantKey[];
   openGeneration: number;
+  /** A state of the directory that has all that those have. */
+  openDirectory?: DirectoryState;
 }
 
 /** Which of the caller's tenants must be asked. One ranking over all that is public is also better than several fused. */
@@ -112,17 +114,33 @@ async function divided(
   const open = own.filter((_, index) => states[index]?.isAllPublic === true);
   if (open.length === 0) return { asked: own, open, openGeneration: 0, elsewhere };
   const asked = own.filter((tenant) => !open.includes(tenant));
+  const told = states.flatMap(({ directory }) => directory ?? []);
   return {
     asked,
     open,
     openGeneration: states.reduce((sum, state) => sum + (state.isAllPublic ? state.generation : 0), 0),
+    openDirectory: told.reduce<DirectoryState | undefined>(
+      (newest, state) => (newest === undefined || isAsNewAs(state, newest) ? state : newest),
+      undefined,
+    ),
     elsewhere: { exceptTenants: asked, tenants: elsewhere === undefined ? open : elsewhere.tenants },
   };
 }
 
-/** From the segments in memory; from the directory's object while they are loading, and for lists without words. */
-async function findPublic(services: SearchDeps, query: CardQuery & TenantFilter, need: DirectoryNeed) {
-  const view = await services.edgeDirectory.current(need);
+/**
+ * From the segments in memory; from the directory's object while they are loading, and for lists without words. `least` is a state
+ * that the answer must have: a tenant that has made its last server public says so at once, and is not asked itself.
+ */
+async function findPublic(
+  services: SearchDeps,
+  query: CardQuery & TenantFilter,
+  need: DirectoryNeed,
+  least: DirectoryState | undefined,
+) {
+  const { edgeDirectory } = services;
+  const current = await edgeDirectory.current(need);
+  const isBehind = current !== undefined && least !== undefined && !isAsNewAs(current, least);
+  const view = isBehind ? await edgeDirectory.current({ ...need, min: least }) : current;
   if (view !== undefined) {
     const tools = { kernel: installedKernel(), vectors: await services.wordVectors() };
     const found = findInView(view, query, tools);

@@ -19,7 +19,7 @@ import { countedStorage } from "../../kernel/platform/counted-storage.ts";
 import { newerDataError, noteProblem } from "../../kernel/platform/problems.ts";
 import { builderUsage, objectUsage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
-import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
+import type { TakenRemote, VersionQuery, VersionsAsOf } from "../../official/contract.ts";
 import {
   applyVersions,
   deleteDerived,
@@ -291,16 +291,16 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   /** Versions of public servers, ordered by name and version. */
-  async listVersions(query: VersionQuery): Promise<{ generation: number; versions: ListedVersion[] }> {
-    return { generation: this.#generation(), versions: findVersions(this.#sql, query) };
+  async listVersions(query: VersionQuery): Promise<VersionsAsOf> {
+    return { ...this.#builder.state(), versions: findVersions(this.#sql, query) };
   }
 
-  async versionsOf(server: ServerRef, includeDeleted: boolean): Promise<ListedVersion[]> {
-    return versionsOf(this.#sql, server, includeDeleted);
+  async versionsOf(server: ServerRef, includeDeleted: boolean): Promise<VersionsAsOf> {
+    return { ...this.#builder.state(), versions: versionsOf(this.#sql, server, includeDeleted) };
   }
 
-  async versionNamed(server: ServerRef, version: string, includeDeleted: boolean): Promise<ListedVersion | undefined> {
-    return versionNamed(this.#sql, server, version, includeDeleted);
+  async versionNamed(server: ServerRef, version: string, includeDeleted: boolean): Promise<VersionsAsOf> {
+    return { ...this.#builder.state(), versions: versionNamed(this.#sql, server, version, includeDeleted) };
   }
 
   async claimRemotes(server: ServerRef, urls: readonly string[]): Promise<TakenRemote | undefined> {

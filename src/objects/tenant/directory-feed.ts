@@ -1,4 +1,4 @@
-import type { DirectoryState } from "../../http/directory-state.ts";
+import { type DirectoryState, isAsNewAs } from "../../http/directory-state.ts";
 import { tenantKey } from "../../kernel/names.ts";
 import type { ServerVersion } from "../../official/contract.ts";
 import { type VersionBatch, versionBatch } from "../../official/sql/directory-batch.ts";
@@ -63,7 +63,7 @@ export class DirectoryFeed {
     const room: BatchBudget = { items: batchItems, bytes: batchBytes };
     const sent = names.flatMap((name) => this.#batchOf(name, room) ?? []);
     const { accepted, state } = await this.#directory().update(sent.map(({ change }) => change));
-    this.#state = state;
+    this.#noteState(state);
     const unfinished: string[] = [];
     sent.forEach(({ change, items, versions, complete }, index) => {
       const { name: server } = change;
@@ -84,6 +84,17 @@ export class DirectoryFeed {
   /** A state of the directory that has what was sent of a server; undefined if it took nothing since this object started. */
   stateWith(name: string): DirectoryState | undefined {
     return this.#refused.has(name) ? undefined : this.#state;
+  }
+
+  /** A state of the directory that has everything it took. It is asked once if it took nothing since this object started. */
+  async state(): Promise<DirectoryState | undefined> {
+    if (this.#state === undefined) this.#noteState((await this.#directory().update([])).state);
+    return this.#state;
+  }
+
+  /** Answers may come in any order. */
+  #noteState(state: DirectoryState): void {
+    if (this.#state === undefined || isAsNewAs(state, this.#state)) this.#state = state;
   }
 
   removeAccepted(): void {

@@ -32,6 +32,7 @@ export interface OutboxTargets {
   updateDirectory(names: string[]): Promise<string[]>;
   /** A state of the directory that has everything sent of a server; undefined if none is known. */
   directoryWith(name: string): DirectoryState | undefined;
+  directoryState(): Promise<DirectoryState | undefined>;
   /** Removes the pending items that the directory has accepted. */
   removeSent(): void;
   /** Ids of the current watchers. */
@@ -120,6 +121,11 @@ export class Outbox {
     const isDelivered = ({ subject, version }: TaskRow) => subject === name && version === waiting?.version;
     if (waiting !== undefined && !this.#delivered.some(isDelivered)) return undefined;
     return this.#targets.directoryWith(name);
+  }
+
+  /** A state of the directory that has everything it took of this tenant; undefined if it does not answer. */
+  directoryState(): Promise<DirectoryState | undefined> {
+    return this.#targets.directoryState().catch(() => undefined);
   }
 
   /**

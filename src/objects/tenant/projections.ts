@@ -56,6 +56,7 @@ export function createOutboxTargets(
       await kv.delete(bodyKey(tenantOf(sql), server, digest));
     },
     updateDirectory: (names) => feed.update(names),
+    directoryState: () => feed.state(),
     directoryWith: (name) => feed.stateWith(name),
     removeSent: () => feed.removeAccepted(),
     watchers: () => watchers.active(Date.now()),

@@ -183,8 +183,11 @@ export class TenantCore {
     });
   }
 
-  searchState(): AsOf<SearchState> {
-    return this.readAsOf({ isAllPublic: true }, (sql, at) => this.#open.state(sql, at, this.#outbox));
+  async searchState(): Promise<AsOf<SearchState>> {
+    const state = this.readAsOf({ isAllPublic: true }, (sql, at) => this.#open.state(sql, at, this.#outbox));
+    if (!this.#ready || !state.isAllPublic) return state;
+    const directory = await this.#outbox.directoryState();
+    return directory === undefined ? { ...state, isAllPublic: false } : { ...state, directory };
   }
 
   /** One write to a server: a transaction, then the outbox. */

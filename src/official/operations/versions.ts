@@ -1,8 +1,10 @@
 import { z } from "zod";
+import type { DirectoryNeed } from "../../directory/edge-directory.ts";
 import { anyone } from "../../http/access.ts";
 import { type RequestContext, requestError, unwrap } from "../../http/context.ts";
+import type { DirectoryState } from "../../http/directory-state.ts";
 import { type AnswerMeta, operation } from "../../http/operation.ts";
-import { cacheControl, freshnessFrom, ifNoneMatch } from "../../http/parameters.ts";
+import { cacheControl, freshnessFrom, ifNoneMatch, minDirectory } from "../../http/parameters.ts";
 import { publicOrigin } from "../../http/respond.ts";
 import { ServerResponse, ServerResponseList } from "../answer-schema.ts";
 import type { ListedVersion } from "../contract.ts";
@@ -28,7 +30,20 @@ import { etagOf, serverResponseText } from "../response.ts";
 
 /** Reads: every caller sees public servers only. */
 
-const reading = { "Cache-Control": cacheControl, "If-None-Match": ifNoneMatch };
+const reading = {
+  "Cache-Control": cacheControl,
+  "If-None-Match": ifNoneMatch,
+  "Rollcall-Min-Directory-Generation": minDirectory,
+};
+
+interface ReadingHeaders {
+  "Cache-Control"?: string | undefined;
+  "Rollcall-Min-Directory-Generation"?: DirectoryState | undefined;
+}
+
+function needOf(headers: ReadingHeaders): DirectoryNeed {
+  return { strong: freshnessFrom(headers).strong, min: headers["Rollcall-Min-Directory-Generation"] };
+}
 
 const listServers = operation({
   id: "listOfficialServers",
@@ -52,6 +67,7 @@ const listServers = operation({
       json: ServerResponseList,
       etag: true,
       generation: true,
+      directory: true,
       headers: { Link: "The next page, if there is one." },
     },
   },
@@ -59,8 +75,7 @@ const listServers = operation({
   examples: { weather: { query: { search: "weather", version: "latest" } } },
 
   async handle(services: OfficialDeps, { query, headers, c, answer }) {
-    const { strong } = freshnessFrom(headers);
-    const page = unwrap(await listOfficial(services, givenFilter(query), query, strong));
+    const page = unwrap(await listOfficial(services, givenFilter(query), query, needOf(headers)));
     const { nextCursor } = page;
     const text = listText(page.versions, { nextCursor }, publicOrigin(c, services.config));
     const link = nextCursor === undefined ? undefined : { Link: nextLink(c, nextCursor) };
@@ -84,14 +99,15 @@ const listVersions = operation({
     headers: reading,
     ...ignoringUnknown,
   },
-  answers: { 200: { description: "The versions.", json: ServerResponseList, etag: true } },
+  answers: {
+    200: { description: "The versions.", json: ServerResponseList, etag: true, generation: true, directory: true },
+  },
   fails: ["ErrorMCPServerNotFound"],
   cached: true,
   examples: { weather: { path: { serverName: "demo/weather" } } },
 
   async handle(services: OfficialDeps, { path: { serverName }, query, headers, c, answer }) {
-    const { strong } = freshnessFrom(headers);
-    const read = unwrap(await officialVersions(services, serverName, query.include_deleted ?? false, strong));
+    const read = unwrap(await officialVersions(services, serverName, query.include_deleted ?? false, needOf(headers)));
     const text = listText(read.versions, {}, publicOrigin(c, services.config));
     return answer.raw(200, text, await metaOf(c, services, text, read));
   },
@@ -113,15 +129,22 @@ const getVersion = operation({
     ...ignoringUnknown,
   },
   answers: {
-    200: { description: "The server.json with its metadata.", json: ServerResponse, etag: true },
+    200: {
+      description: "The server.json with its metadata.",
+      json: ServerResponse,
+      etag: true,
+      generation: true,
+      directory: true,
+    },
   },
   fails: ["ErrorVersionNotFound"],
   cached: true,
   examples: { latest: { path: { serverName: "demo/weather", version: "latest" } } },
 
   async handle(services: OfficialDeps, { path: { serverName, version }, query, headers, c, answer }) {
-    const { strong } = freshnessFrom(headers);
-    const read = unwrap(await officialVersion(services, serverName, version, query.include_deleted ?? false, strong));
+    const read = unwrap(
+      await officialVersion(services, serverName, version, query.include_deleted ?? false, needOf(headers)),
+    );
     const text = serverResponseText(read.found, publicOrigin(c, services.config));
     return answer.raw(200, text, await metaOf(c, services, text, read));
   },
@@ -140,18 +163,17 @@ async function metaOf(
   c: RequestContext,
   { edgeDirectory }: OfficialDeps,
   text: string,
-  { source, generation, state }: ReadMeta,
+  { source, directory, isFromCopy }: ReadMeta,
 ): Promise<AnswerMeta> {
   // Parameters against caches would fill ours.
   const isPlain = Object.keys(c.req.query()).every((name) => known.test(name));
+  const state = { epoch: directory.epoch, generation: directory.generation };
   const cache =
-    state !== undefined && isPlain
-      ? { holds: () => edgeDirectory.isCurrent(state), variesBy: "nothing" as const }
-      : undefined;
-  return { source, generation, etag: await etagOf(text), cache };
+    isFromCopy && isPlain ? { holds: () => edgeDirectory.isCurrent(state), variesBy: "nothing" as const } : undefined;
+  return { source, generation: state.generation, directory, etag: await etagOf(text), cache };
 }
 
-type ReadMeta = Pick<ReadVersions, "source" | "generation" | "state">;
+type ReadMeta = Pick<ReadVersions, "source" | "directory" | "isFromCopy">;
 
 interface ListQuery {
   search?: string | undefined;

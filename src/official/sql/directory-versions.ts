@@ -120,7 +120,7 @@ export function versionNamed(
   server: ServerRef,
   version: string,
   includeDeleted: boolean,
-): ListedVersion | undefined {
+): ListedVersion[] {
   const which = version === "latest" ? "v.latest = 1" : "v.version = ?";
   const present = includeDeleted ? "" : "AND v.status <> 'deleted'";
   return sql
@@ -129,7 +129,7 @@ export function versionNamed(
       ...(version === "latest" ? [fullName(server)] : [fullName(server), version]),
     )
     .toArray()
-    .map(listed)[0];
+    .map(listed);
 }
 
 function listed(row: Row): ListedVersion {

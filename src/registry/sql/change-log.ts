@@ -1,6 +1,6 @@
 import { withoutUndefined } from "../../kernel/json.ts";
-import type { Steps } from "../../kernel/pace/pace.ts";
-import { insert } from "../../kernel/platform/insert.ts";
+import { runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
+import { insertAll } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { ChangeClass, LogReason } from "../../manifest/classify/reasons.ts";
 import { type ChangeCounts, countChanges, type LogChange } from "../../manifest/diff.ts";
@@ -53,12 +53,7 @@ export function appendChanges(
   changes: readonly LoggedChange[],
   generation: number,
 ): void {
-  let last = logHead(sql);
-  for (const change of changes) {
-    const entry = entryAfter(last, { server, at, generation }, change);
-    insert(sql, "change", entry);
-    last = entry;
-  }
+  insertAll(sql, "change", runAtOnce(entrySteps(sql, { server, at, generation }, changes)));
 }
 
 /** What the entries of one write share. */

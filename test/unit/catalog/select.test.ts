@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { CatalogQuestion } from "../../../src/catalog/contract.ts";
+import { EntryCache } from "../../../src/catalog/entry-cache.ts";
 import { catalogForm, entriesSource, type ListingSource, segmentSource } from "../../../src/catalog/listing.ts";
 import { selectServers } from "../../../src/catalog/select.ts";
 import { encodeSegment } from "../../../src/directory/encode-segment.ts";
 import { decodeSegment } from "../../../src/directory/segment.ts";
 import { DirectoryView } from "../../../src/directory/view.ts";
+import { MemoryBudget } from "../../../src/kernel/memory-budget.ts";
 import { refOf } from "../../../src/kernel/names.ts";
 import type { CatalogEntry } from "../../../src/registry/summary.ts";
 import { place, entry as plain, tombstone } from "../directory/places.ts";
@@ -31,7 +33,9 @@ function segments(...lists: CatalogEntry[][]): ListingSource[] {
     const forms = new Map([[catalogForm.name, catalogForm.build(decoded.value)]]);
     return { segment: decoded.value, forms, bytes: 0 };
   });
-  return new DirectoryView({ epoch: "e", generation: 1 }, loaded).segments.map(segmentSource);
+  return new DirectoryView({ epoch: "e", generation: 1 }, loaded).segments.map((segment) =>
+    segmentSource(segment, new EntryCache(new MemoryBudget(1_000_000))),
+  );
 }
 
 const base = [

@@ -44,6 +44,8 @@ function rootOf(generation: number, ...ids: number[]): Root {
 
 function isolate(capacity = 56_000_000) {
   const pending: Promise<unknown>[] = [];
+  /** Servers of each segment that a form was built of. */
+  const built: number[] = [];
   const directory = new EdgeDirectory({
     kv: { get: async (key: string) => kv.get(key) ?? null } as unknown as KVNamespace,
     edge: {
@@ -55,11 +57,12 @@ function isolate(capacity = 56_000_000) {
     directory: () => ({ sync: async (known, since) => answers(known, since) }),
     now: () => clock,
     capacity,
-    forms: [],
+    forms: [{ name: "counted", build: ({ places }) => built.push(places), bytesOf: () => 0 }],
     keepAlive: (promise) => void pending.push(promise),
   });
   return {
     directory,
+    built,
     async shown(): Promise<string[] | undefined> {
       await directory.current();
       while (pending.length > 0) await pending.shift();
@@ -185,5 +188,21 @@ describe("an isolate's copy of everything public", () => {
     const small = isolate(delta.byteLength);
     expect(await small.shown()).toBeUndefined();
     expect(small.directory.status().fallbacks).toMatchObject({ "too large": 1 });
+  });
+
+  it("reads each segment once, however many requests wait for it", async () => {
+    putSegment(1, place("a", "one"), place("a", "two"));
+    kv.set(rootKey, JSON.stringify(rootOf(5, 1)));
+    answers = () => ({ epoch, generation: 5 });
+    const copy = isolate();
+    const many = () => Promise.all(Array.from({ length: 50 }, () => copy.directory.current()));
+    await many();
+    await copy.shown();
+    expect(copy.built).toEqual([2]);
+    answers = () => ({ epoch, generation: 6, delta: bytesOf([place("a", "three")]) });
+    copy.directory.noteWrite();
+    const views = await many();
+    expect(new Set(views.map((view) => view?.generation))).toEqual(new Set([6]));
+    expect(copy.built).toEqual([2, 1]);
   });
 });

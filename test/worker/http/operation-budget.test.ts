@@ -41,9 +41,10 @@ session-checked tool               1           0            0        0         0
 publish, new                       0           1            1        1         2            2        68           36
 publish, one tool of 1,000         0           1            1        1         2            2      1079           35
 publish, unchanged                 0           1            2        1         1            1        30            7
-webhook                            0           1            2        1         2            4        83           39
+webhook                            0           1            2        1         2            4        82           38
 introspection, changed             0           1            2        1         2            2       108           38
 introspection, unchanged           0           1            1        0         0            1        24            2
+publish, new, twelve tools         0           1            1        1         2            2       188          147
 `;
 
 /** These never leave the isolate. */
@@ -241,6 +242,7 @@ const cases: Record<string, () => Promise<Usage>> = {
   },
   "introspection, changed": () => introspect("a", "b"),
   "introspection, unchanged": () => introspect(...offered),
+  "publish, new, twelve tools": () => cost(() => put("twelve", many(12)), tenant),
 };
 
 /** All that leaves the Worker ends here. */

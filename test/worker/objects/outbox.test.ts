@@ -46,6 +46,7 @@ async function withOutbox(
         await (directory ?? act("directory"))(names);
         return [];
       },
+      directoryState: async () => ({ epoch: "e", generation: calls.length }),
       directoryWith: () => ({ epoch: "e", generation: calls.length }),
       watchers: () => [],
       notifyWatcher: async () => {},

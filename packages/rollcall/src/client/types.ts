@@ -3506,6 +3506,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "ErrorBadRequest" | "ErrorInvalidBody" | "ErrorRemoteTaken" | "ErrorTooManyVersions" | "ErrorVersionExists";
         };
+        ProblemDirectoryAheadError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorDirectoryAhead";
+        };
         ProblemInsufficientScopeError: components["schemas"]["Problem"] & {
             /** @enum {unknown} */
             code?: "ErrorInsufficientScope";
@@ -5845,6 +5849,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["ProblemBadRequestInvalidBodyRemoteTakenTooManyVersionsVersionExistsError"];
+            };
+        };
+        /** @description The directory has not reached that state. */
+        ProblemDirectoryAhead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDirectoryAheadError"];
             };
         };
         /** @description The token lacks a scope that this needs. */
@@ -9691,6 +9704,8 @@ export interface operations {
                 "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
+                /** @description A `Rollcall-Directory` of another answer: this one is at least as new; 412 if there is none yet. */
+                "Rollcall-Min-Directory-Generation"?: string;
             };
             path?: never;
             cookie?: never;
@@ -9703,6 +9718,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     /** @description The next page, if there is one. */
                     Link?: string;
                     [name: string]: unknown;
@@ -9722,6 +9738,7 @@ export interface operations {
             400: components["responses"]["ProblemBadRequestCursorInvalid"];
             401: components["responses"]["ProblemUnauthorized"];
             403: components["responses"]["ProblemInsufficientScope"];
+            412: components["responses"]["ProblemDirectoryAhead"];
             422: components["responses"]["ProblemParameterInvalid"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
@@ -9778,6 +9795,8 @@ export interface operations {
                 "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
+                /** @description A `Rollcall-Directory` of another answer: this one is at least as new; 412 if there is none yet. */
+                "Rollcall-Min-Directory-Generation"?: string;
             };
             path: {
                 /** @description Namespace and name; the slash is %2F. */
@@ -9791,6 +9810,9 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9809,6 +9831,7 @@ export interface operations {
             401: components["responses"]["ProblemUnauthorized"];
             403: components["responses"]["ProblemInsufficientScope"];
             404: components["responses"]["ProblemServerNotFound"];
+            412: components["responses"]["ProblemDirectoryAhead"];
             422: components["responses"]["ProblemParameterInvalid"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
@@ -9826,6 +9849,8 @@ export interface operations {
                 "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
+                /** @description A `Rollcall-Directory` of another answer: this one is at least as new; 412 if there is none yet. */
+                "Rollcall-Min-Directory-Generation"?: string;
             };
             path: {
                 /** @description Namespace and name; the slash is %2F. */
@@ -9841,6 +9866,9 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9859,6 +9887,7 @@ export interface operations {
             401: components["responses"]["ProblemUnauthorized"];
             403: components["responses"]["ProblemInsufficientScope"];
             404: components["responses"]["ProblemServerNotFoundVersionNotFound"];
+            412: components["responses"]["ProblemDirectoryAhead"];
             422: components["responses"]["ProblemParameterInvalid"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
