@@ -88,9 +88,9 @@ it.each([
       }),
   ],
 ] as [string, Send][])("is 1 to 200 visible characters: %s", async (_, send) => {
-  for (const key of ["with space", "é", "k".repeat(201)]) {
+  for (const key of ["with space", "k".repeat(201)]) {
     const answer = await send(key);
-    expect([answer.status, answer.body.error.code]).toEqual([400, "ErrorInvalidParameters"]);
+    expect([answer.status, answer.body.error.code]).toEqual([400, "ErrorBadRequest"]);
   }
   expect((await send("k".repeat(200))).status).not.toBe(400);
 });
