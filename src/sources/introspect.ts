@@ -20,6 +20,8 @@ interface IntrospectionDeps {
   /** Current time in milliseconds. */
   now: () => number;
   bounds?: Partial<SourceBounds>;
+  /** Ends the reading before its time. */
+  hurry?: AbortSignal;
 }
 
 /** How long a detected era is reused. A server may add a newer revision while it still supports the old one. */
@@ -48,7 +50,7 @@ export async function introspectSource(
 ): Promise<Result<SourceReading, SourceFailure>> {
   if (!URL.canParse(request.url)) return err({ reason: "refused", message: "The address is not a URL" });
   const bounds = { ...defaultSourceBounds, ...deps.bounds };
-  const traffic = createTraffic(deps.fetch, bounds);
+  const traffic = createTraffic(deps.fetch, bounds, deps.hurry);
   const failures = new Map<Era, SourceFailure>();
   try {
     for (const step of stepsFor(request, deps.now())) {

@@ -35,7 +35,8 @@ const sessionCloseMs = 1_000;
 /** Handshakes, notifications and replies to pings, in addition to the pages of four lists. */
 const maxOtherRequests = 32;
 
-export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
+/** `hurry` ends it before its time, as its deadline would. */
+export function createTraffic(fetch: Fetch, bounds: SourceBounds, hurry?: AbortSignal): Traffic {
   const controller = new AbortController();
   const byMethod = new Map<string, Exchange>();
   let latest: Exchange | undefined;
@@ -51,6 +52,7 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
     controller.abort(new DOMException("a bound of the source was reached", "AbortError"));
   };
   const clock = setTimeout(() => stop("timeout"), bounds.deadlineMs);
+  hurry?.addEventListener("abort", () => stop("timeout"));
 
   const counted = (response: Response, exchange: Exchange): Response => {
     if (response.body === null) return response;

@@ -29,6 +29,7 @@ import {
 import { stateOfRow } from "../registry/sql/status.ts";
 import { introspectSource } from "./introspect.ts";
 import { copyOf, type Offer, offersOf, type PreparedOffer, publishOf } from "./offers.ts";
+import { ReadingPlaces } from "./reading-places.ts";
 import {
   failuresOf,
   hasVanished,
@@ -51,9 +52,8 @@ import { recordUnchanged } from "./unchanged-look.ts";
 /** A refresh that offers more items is costly. */
 const heavyItems = 2_000;
 
-/** Sources read in parallel, over all servers; each needs several connections, and a Worker may have six. */
-const atOnce = 4;
-const unprovenAtOnce = 2;
+/** Of the sources that failed last time, or gave up their place. */
+const slowAtOnce = 2;
 const tries = 3;
 
 /**
@@ -63,8 +63,8 @@ const tries = 3;
  */
 export class Refresher {
   readonly #options: RefresherOptions;
-  readonly #semaphore = new Semaphore(atOnce);
-  readonly #unproven = new Semaphore(unprovenAtOnce);
+  readonly #places = new ReadingPlaces();
+  readonly #slow = new Semaphore(slowAtOnce);
   readonly #running = new Map<string, Promise<Refreshed | RefreshSkipped>>();
   readonly #next = new Map<string, Promise<Refreshed | RefreshSkipped>>();
 
@@ -154,15 +154,18 @@ export class Refresher {
   }
 
   /**
-   * A source that failed last time, or was never read, may hang until its time is up: those have two places at most, so
-   * that they hold up nobody but each other.
+   * A source that failed last time may hang until its time is up: those have two places of their own, so that they hold
+   * up nobody but each other. There a source that gave up its place is asked again, with all the time there is.
    */
-  #inTurn(row: SourceRow): Promise<SourceRead> {
-    const read = () => this.#semaphore.run(() => this.#read(row));
-    return row.state === "live" ? read() : this.#unproven.run(read);
+  async #inTurn(row: SourceRow): Promise<SourceRead> {
+    const read =
+      row.state === "live" || row.state === "pending"
+        ? await this.#places.run((hurry) => this.#read(row, hurry))
+        : "gave-up";
+    return read === "gave-up" ? this.#slow.run(() => this.#read(row)) : read;
   }
 
-  async #read(row: SourceRow): Promise<SourceRead> {
+  async #read(row: SourceRow, hurry?: AbortSignal): Promise<SourceRead> {
     const { fetch, credentials, isBlockedUrl } = this.#options;
     const source = readJson(row.config) as ReadableSource;
     // Check the URL as configured, before a parser normalizes it.
@@ -178,7 +181,7 @@ export class Refresher {
     }
     const remembered = row.remembered === null ? undefined : (readJson(row.remembered) as RememberedEra);
     const request = { ...source, headers: credentials(source), remembered: remembered || undefined };
-    return { source, row, read: await introspectSource(request, { fetch, now: Date.now }) };
+    return { source, row, read: await introspectSource(request, { fetch, now: Date.now, hurry }) };
   }
 
   /**

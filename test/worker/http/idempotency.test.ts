@@ -75,6 +75,26 @@ describe.each<[string, Send, string]>([
   });
 });
 
+it.each([
+  ["hooks", hook],
+  ["subscriptions", subscription],
+  ["configs", server],
+  [
+    "restore",
+    (key: string) =>
+      registry.send("POST", `${capabilities(tenant, "s")}/revisions/sha256-${"0".repeat(64)}/restore`, {
+        token: bearer,
+        headers: { "Idempotency-Key": key },
+      }),
+  ],
+] as [string, Send][])("is 1 to 200 visible characters: %s", async (_, send) => {
+  for (const key of ["with space", "k".repeat(201)]) {
+    const answer = await send(key);
+    expect([answer.status, answer.body.error.code]).toEqual([400, "ErrorBadRequest"]);
+  }
+  expect((await send("k".repeat(200))).status).not.toBe(400);
+});
+
 it("belongs to its subject: another one's request has an effect of its own", async () => {
   const other = await token({ sub: `${tenant}-other`, tenants: [tenant] });
   const [mine, theirs] = [await hook("k1"), await hook("k1", undefined, other)];

@@ -11,6 +11,8 @@ export interface Offer {
   refuses?: string;
   /** True: it cannot be reached. */
   isDown?: boolean;
+  /** Settles when it may answer at last. */
+  hangsUntil?: Promise<void>;
 }
 
 /** MCP servers by host name. Everything that leaves the Worker ends at one of them. */
@@ -20,6 +22,7 @@ export function serveUpstreams(): Map<string, Offer> {
     const request = input as Request;
     const offer = offers.get(new URL(request.url).hostname);
     if (offer === undefined || offer.isDown) return new Response("no", { status: 503 });
+    await offer.hangsUntil;
     if (offer.refuses !== undefined) return new Response(offer.refuses, { status: 403 });
     const handler = createMcpHandler(() => {
       const { resources } = offer;
