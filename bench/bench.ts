@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { runCommand, UsageError } from "../scripts/command.ts";
-import { cases } from "./cases/all.ts";
+import { cases as shared } from "./cases/all.ts";
 import type { Case } from "./cases/case.ts";
+import { newWords } from "./cases/new-words.ts";
 import { publishServers, tenant } from "./cases/servers.ts";
 import { trafficName } from "./cases/traffic.ts";
 import { startFloor } from "./harness/floor.ts";
@@ -22,8 +23,8 @@ Usage: npm run bench [-- --quick] [--json FILE] [--case NAME ...] [--peer NAME=U
 
 Measures the built Worker, run as \`npm run serve\` runs it, against a floor: a bare Worker in the same runtime that
 returns the same bytes. Both are asked in turn within every round; what is told is the median ratio of all rounds. Use
-a machine that does nothing else meanwhile. The case "mixed traffic" has a registry of its own and is compared with the
-hot read, in the same rounds.
+a machine that does nothing else meanwhile. The case "mixed traffic" and those of new words have registries of their
+own; the first is compared with the hot read, in the same rounds.
   --quick            a rough look in about a minute and a half: three short rounds
   --json FILE        writes the figures there as well
   --case NAME        only this case; may be given several times
@@ -49,6 +50,8 @@ const quick: Effort = {
   writesCounted: 1,
   traffic: { seconds: 2, besideSeconds: 0.5 },
 };
+
+const cases = [...shared, ...newWords];
 
 const options = {
   quick: { type: "boolean", default: false },
@@ -156,7 +159,7 @@ async function readyCases(
   for (const one of chosen) {
     const prepared = await one.prepare(target, { sessions: 1 });
     if (prepared.stop !== undefined) stops.push(prepared.stop);
-    ready.push({ case: one, prepared, answer: await receive(target.url, prepared.next()) });
+    ready.push({ case: one, prepared, answer: await receive((prepared.target ?? target).url, prepared.next()) });
   }
   return ready;
 }

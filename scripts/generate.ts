@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stringify } from "yaml";
-import { moduleBytes } from "../tools/dot-kernel/module.ts";
+import { moduleBytes } from "../tools/rank-kernel/module.ts";
 import { CommandError, runCommand } from "./command.ts";
 import { loadDescription } from "./description.ts";
 import { projectPath } from "./project.ts";
@@ -77,7 +77,7 @@ await runCommand({ help, options: { check: { type: "boolean", default: false } }
 
 /** The search kernel, as bytes. */
 function syncKernel(check: boolean): number {
-  const [path, bytes] = ["src/search/index/dots.wasm", Buffer.from(moduleBytes())];
+  const [path, bytes] = ["src/search/index/kernel.wasm", Buffer.from(moduleBytes())];
   if (existsSync(projectPath(path)) && readFileSync(projectPath(path)).equals(bytes)) return 0;
   if (check) console.error(`${path} is out of date`);
   else {

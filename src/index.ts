@@ -4,8 +4,8 @@ import { ConfigError } from "./config.ts";
 import { notConfiguredPage } from "./console/not-configured.tsx";
 import type { App } from "./http/context.ts";
 import type { CachedEntrypoint } from "./kernel/platform/platform-cache.ts";
-import dots from "./search/index/dots.wasm";
 import { createWasmKernel, installKernel } from "./search/index/kernel.ts";
+import kernel from "./search/index/kernel.wasm";
 import { createServices, type Services } from "./services.ts";
 
 export { DirectoryObject } from "./objects/directory/directory-object.ts";
@@ -13,7 +13,7 @@ export { SessionObject } from "./objects/session-object.ts";
 export { StreamObject } from "./objects/stream-object.ts";
 export { TenantObject } from "./objects/tenant/tenant-object.ts";
 
-installKernel(createWasmKernel(dots));
+installKernel(createWasmKernel(kernel));
 
 let services: Services | undefined;
 let answer: App["fetch"] | undefined;

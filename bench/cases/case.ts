@@ -23,5 +23,7 @@ export interface Case {
 
 export interface Prepared {
   next: () => Exchange;
+  /** Where the case is asked, if it has a registry of its own. */
+  target?: Target;
   stop?: () => Promise<void>;
 }

@@ -57,7 +57,10 @@ export async function countCases(
   await atRest(target);
   const counted: CountedCase[] = [];
   for (const one of ready) {
-    counted.push({ ...one, operations: await operationsOf(target, one.prepared, one.case, writesCounted) });
+    counted.push({
+      ...one,
+      operations: await operationsOf(one.prepared.target ?? target, one.prepared, one.case, writesCounted),
+    });
   }
   return counted;
 }
@@ -74,7 +77,7 @@ export async function measureCase(
   const loads = await runRounds(
     [
       { ...side, name: "floor", origin: floor.origins.get(name) ?? "" },
-      { ...side, name: "registry", origin: target.url },
+      { ...side, name: "registry", origin: (prepared.target ?? target).url },
     ],
     { rounds: effort.rounds, seconds: hot ? effort.hotSeconds : effort.seconds },
   );

@@ -40,6 +40,7 @@ export async function measureQuality(
     };
     for (const { text } of tasks) find(text);
     const times: number[] = [];
+    const started = process.cpuUsage();
     let found = 0;
     for (const { text, relevant } of tasks) {
       const start = performance.now();
@@ -47,11 +48,13 @@ export async function measureQuality(
       times.push(performance.now() - start);
       if (ranked.slice(0, 5).some((place) => relevant.includes(place))) found += 1;
     }
+    const { user, system } = process.cpuUsage(started);
     measured.push({
       capabilities: part.count,
       tasks: tasks.length,
       index_mb: Number((part.bytes / 1e6).toFixed(1)),
       hit5: Number((found / Math.max(1, tasks.length)).toFixed(4)),
+      rank_cpu_ms: Number(((user + system) / 1_000 / Math.max(1, tasks.length)).toFixed(2)),
       rank_p50_ms: Number(percentile(times, 0.5).toFixed(2)),
       rank_p95_ms: Number(percentile(times, 0.95).toFixed(2)),
     });

@@ -3,8 +3,8 @@ import { tenantKey } from "../../src/kernel/names.ts";
 import { createWasmKernel } from "../../src/search/index/kernel.ts";
 import { buildPart, type IndexPart } from "../../src/search/index/part.ts";
 import { packVector } from "../../src/search/index/vector.ts";
+import type { RankTools } from "../../src/search/index/weigh.ts";
 import { itemTermWeights } from "../../src/search/item-terms.ts";
-import type { RankTools } from "../../src/search/rank.ts";
 import { readTermWeights } from "../../src/search/term-weights.ts";
 import { readVectors, vectorOfItem, type WordVectors } from "../../src/search/word-vectors.ts";
 import { projectPath } from "../project.ts";
@@ -21,7 +21,7 @@ export async function rankTools(): Promise<RankTools & { vectors: WordVectors }>
   const bytes = await readFile(projectPath("assets/word-vectors.bin"));
   const vectors = readVectors(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   if (vectors === undefined) throw new Error("assets/word-vectors.bin cannot be read");
-  const module = await WebAssembly.compile(new Uint8Array(await readFile(projectPath("src/search/index/dots.wasm"))));
+  const module = await WebAssembly.compile(new Uint8Array(await readFile(projectPath("src/search/index/kernel.wasm"))));
   return { kernel: createWasmKernel(module), vectors };
 }
 

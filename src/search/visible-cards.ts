@@ -2,6 +2,7 @@ import { isMember, type Principal } from "../auth/principal.ts";
 import type { DirectoryNeed } from "../directory/edge-directory.ts";
 import { type DirectoryState, isAsNewAs } from "../http/directory-state.ts";
 import { type TenantKey, tenantKey } from "../kernel/names.ts";
+import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
 import { demotionOf } from "../registry/record.ts";
 import type { CapabilityCard, CardQuery, TenantFilter } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
@@ -143,7 +144,7 @@ async function findPublic(
   const view = isBehind ? await edgeDirectory.current({ ...need, min: least }) : current;
   if (view !== undefined) {
     const tools = { kernel: installedKernel(), vectors: await services.wordVectors() };
-    const found = findInView(view, query, tools);
+    const found = await createWorkerPace().run(findInView(view, query, tools));
     if (found !== undefined) {
       return { ...found, epoch: view.epoch, generation: view.generation, inMemory: true };
     }

@@ -2,8 +2,8 @@ import { createFetch } from "../../src/app.ts";
 import type { App } from "../../src/http/context.ts";
 import { postMessage } from "../../src/mcp/operations/message.ts";
 import { operations } from "../../src/operations.ts";
-import dots from "../../src/search/index/dots.wasm";
 import { createWasmKernel, installKernel } from "../../src/search/index/kernel.ts";
+import kernel from "../../src/search/index/kernel.wasm";
 import { createServices } from "../../src/services.ts";
 import { withFixtures } from "./fixtures.ts";
 
@@ -12,7 +12,7 @@ export { SessionObject } from "../../src/objects/session-object.ts";
 export { StreamObject } from "../../src/objects/stream-object.ts";
 export { TenantObject } from "../../src/objects/tenant/tenant-object.ts";
 
-installKernel(createWasmKernel(dots));
+installKernel(createWasmKernel(kernel));
 
 const endpoint = postMessage(withFixtures);
 const served = operations.map((operation) => (operation.id === endpoint.id ? endpoint : operation));

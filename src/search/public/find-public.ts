@@ -1,6 +1,7 @@
 import type { Segment } from "../../directory/segment.ts";
 import type { DirectoryView, ViewSegment } from "../../directory/view.ts";
 import type { ServerRef } from "../../kernel/names.ts";
+import type { Steps } from "../../kernel/pace/pace.ts";
 import { type ServerFacts, statusFlagsIn } from "../../registry/record.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
 import { type CardServer, cardWithServer, demoteCards } from "../card-records.ts";
@@ -8,8 +9,9 @@ import type { CardQuery, FoundCards, PublicCard, RankedCard, TenantFilter } from
 import { countFacets } from "../index/facets.ts";
 import { wantedItems } from "../index/filter.ts";
 import type { SearchedPart } from "../index/frequencies.ts";
+import type { RankTools } from "../index/weigh.ts";
 import { parseQuery } from "../query.ts";
-import { type RankTools, rank } from "../rank.ts";
+import { rankInSteps } from "../rank.ts";
 import { rankingForm } from "./ranking-form.ts";
 
 /** What is known of a card's server; absent if it is not public. */
@@ -29,11 +31,11 @@ const indexes = new WeakMap<DirectoryView, ViewIndex>();
  * Public cards for a query, best match first, from the segments in memory. undefined if the text has no search terms: lists
  * are the object's.
  */
-export function findInView(
+export function* findInView(
   view: DirectoryView,
   query: CardQuery & TenantFilter,
   tools: RankTools,
-): FoundCards<PublicCard<RankedCard>> | undefined {
+): Steps<FoundCards<PublicCard<RankedCard>> | undefined> {
   const question = parseQuery(query.text, { prefix: query.prefix });
   if (question === undefined) return undefined;
   const { parts: all, server } = indexOf(view);
@@ -43,7 +45,7 @@ export function findInView(
     ...searched,
     wanted: wantedItems(searched.part, query, query.status && statusOf),
   }));
-  const { ranked, matches } = rank(question, parts, tools, query.limit);
+  const { ranked, matches } = yield* rankInSteps(question, parts, tools, query.limit);
   const cards = ranked.flatMap(({ part, place: card, score, explanation }) => {
     const segment = view.segments[part]?.segment;
     const place = segment?.placeOfCard(card);

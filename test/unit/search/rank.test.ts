@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { SearchedPart } from "../../../src/search/index/frequencies.ts";
 import { plainKernel } from "../../../src/search/index/kernel.ts";
 import { parseQuery } from "../../../src/search/query.ts";
-import { rank } from "../../../src/search/rank.ts";
+import { rank, rankInSteps } from "../../../src/search/rank.ts";
 import { noRow, readVectors, type WordVectors, writeVectors } from "../../../src/search/word-vectors.ts";
 import { type Item, partOf, tableOf } from "./indexing.ts";
 
@@ -78,6 +78,22 @@ describe("ranking by words", () => {
     const found = names("get data", [...crowd, item("find_walrus", "Finds a walrus in the data.")], { limit: 10_000 });
     expect(found).toHaveLength(3_001);
     expect(names("get data about a walrus", [...crowd, item("find_walrus")])[0]).toBe("find_walrus");
+  });
+});
+
+describe("a ranking in steps", () => {
+  it("stops after each clause, with the work that was done: more for more items", () => {
+    const work = (count: number) => {
+      const items = Array.from({ length: count }, (_, index) => item(`get_data_${index}`));
+      const question = parseQuery("Get the data of today. Then send the data to Ann.");
+      if (question === undefined) throw new Error("nothing is asked");
+      const tools = { kernel: plainKernel, vectors: undefined };
+      return [...rankInSteps(question, [{ part: partOf(items) }], tools, 10)];
+    };
+    const [few, many] = [work(10), work(1_000)];
+    // All meanings, then the whole task and its two clauses.
+    expect(many).toHaveLength(4);
+    expect(many.map((units, at) => units / (few[at] ?? 1))).toEqual([100, 100, 100, 100]);
   });
 });
 

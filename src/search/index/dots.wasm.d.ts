@@ -1,3 +1,0 @@
-/** Compiled by the bundler. */
-declare const dots: WebAssembly.Module;
-export default dots;

@@ -1,0 +1,3 @@
+/** Compiled by the bundler. */
+declare const kernel: WebAssembly.Module;
+export default kernel;
