@@ -104,7 +104,7 @@ describe.each([
         );
       }
       expect(pullBack(storage, now)).toBe(true);
-      const read = (query: string) => sql.exec(query).raw().toArray().flat();
+      const read = (query: string) => [...sql.exec(query).raw()].flat();
       expect(read("SELECT due_at FROM delivery ORDER BY subscription")).toEqual([now, now + pause]);
       expect(read("SELECT not_before FROM subscription ORDER BY id")).toEqual([now, now + pause]);
       sql.exec("DELETE FROM delivery_attempt; DELETE FROM delivery; DELETE FROM subscription;");
