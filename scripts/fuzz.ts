@@ -12,8 +12,9 @@ Usage: npm run fuzz [-- --minutes N] [--seconds N] [--seed N]
 
 Sends bad input to every operation of /openapi.json and to every parser behind the imports, made from their own examples
 and grammars. Fails on any status that no caller should see (500 and above, but for 502 and 503 of operations that declare
-them), on a request that takes longer than 20 s, and on a server that has died. A failing input is saved below fuzz/ and
-printed, so that it can become a test.
+them), on a request that takes longer than 20 s, and on a server that has died; in a run of a minute or more also if from
+its second third to its last memory grew by more than 64 MB, or storage by more than what was accepted explains. A failing
+input is saved below fuzz/ and printed, so that it can become a test.
 
   --minutes N   how long (default 10)
   --seconds N   how long, in seconds
@@ -29,6 +30,12 @@ const options = {
 
 const patienceMs = 20_000;
 const clients = 4;
+
+/** In a shorter run caches still fill. */
+const judgedFromMs = 60_000;
+const mostMemory = 64 * 1_048_576;
+/** What was accepted is kept, in rows, a log and KV; what was refused must leave nothing. */
+const mostStorage = (written: number) => 4 * 1_048_576 + written * 65_536;
 
 await runCommand({ help, options }, async ({ minutes, seconds, seed: given }) => {
   const ms = seconds === undefined ? Number(minutes) * 60_000 : Number(seconds) * 1_000;
@@ -92,6 +99,8 @@ async function fuzz(run: FuzzRun): Promise<number> {
       `${written} inputs were accepted as writes`,
   );
   console.log(answered.join(", "));
+  if (run.ms >= judgedFromMs && (growth.memory > mostMemory || growth.storage > mostStorage(written)))
+    throw new CommandError("Memory or storage grew by more than bad input may cost; see the line above.");
   return counts.failures;
 }
 
