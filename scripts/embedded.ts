@@ -2,7 +2,8 @@ import { bundlePath, ensureBuilt } from "./bundle.ts";
 import { CommandError } from "./command.ts";
 import { checkFormat, checkWritable, type DataDir, openDataDir } from "./data-dir.ts";
 import { type Lock, takeLock } from "./lock.ts";
-import { requireFreePort } from "./port.ts";
+import { ownAddress } from "./own-address.ts";
+import { PortInUse, requireFreePort } from "./port.ts";
 import { startRuntime } from "./runtime.ts";
 import { readWorkerConfig } from "./worker-config.ts";
 
@@ -38,9 +39,20 @@ export interface EmbeddedServer {
 
 /** Runs the Worker, as deployed, in this process's own runtime, with its data in a directory. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      // A free port that was found can be taken before the runtime has it.
+      if (!(error instanceof PortInUse) || options.port !== 0 || attempt === 3) throw error;
+    }
+  }
+}
+
+async function startOnce(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { onStep = () => {} } = options;
   // Before anything is made: a port in use must not leave a data directory behind.
-  await requireFreePort(options.host, options.port);
+  const port = await requireFreePort(options.host, options.port);
   const data = await openDataDir(options.data);
   const lock = lockDataDir(data);
   try {
@@ -51,11 +63,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     if (data.secret.created) onStep(`First run: made a secret in ${data.path}`);
     if (options.bundle === undefined) await ensureBuilt(() => onStep("Building the Worker …"));
     const config = await readWorkerConfig();
-    const { host, port, quiet = false, quietSubject, bundle = bundlePath, inspect } = options;
-    const vars = { ...config.vars, ...ownHosts(host), DISCARD_REFUSED_BODIES: "true", ...options.vars };
-    const startOn = (at: number) =>
-      startRuntime({ host, port: at, quiet, quietSubject, bundle, config, data, vars, inspect });
-    let runtime = await startOn(port);
+    const { host, quiet = false, quietSubject, bundle = bundlePath, inspect } = options;
+    const isPublic = Boolean(options.vars["PUBLIC_URL"] ?? config.vars["PUBLIC_URL"]);
+    const own = { ...ownAddress(host, port, isPublic), DISCARD_REFUSED_BODIES: "true" };
+    const vars = { ...config.vars, ...own, ...options.vars };
+    const start = () => startRuntime({ host, port, quiet, quietSubject, bundle, config, data, vars, inspect });
+    let runtime = await start();
     const { url, inspectorUrl } = runtime;
     lock.describe(`the server at ${url} (process ${process.pid})`);
     // What the runtime has opened for reading stays so: it is started again once the data can be written.
@@ -64,7 +77,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
         ? async () => {}
         : onceWritable(data, async () => {
             await runtime.stop();
-            runtime = await startOn(Number(new URL(url).port));
+            runtime = await start();
             console.error(`${data.path} can be written again: the runtime was started again`);
           });
     return {
@@ -99,12 +112,6 @@ function onceWritable(data: DataDir, restart: () => Promise<void>): () => Promis
     clearInterval(timer);
     return restarting;
   };
-}
-
-/** Nothing stands in front of a server on this machine: it must itself refuse names that were pointed here. */
-function ownHosts(host: string): Record<string, string> {
-  const names = ["localhost", "127.0.0.1", "[::1]"];
-  return ["localhost", "127.0.0.1", "::1", "[::1]"].includes(host) ? { MCP_HOSTS: names.join(",") } : {};
 }
 
 function lockDataDir(data: DataDir): Lock {

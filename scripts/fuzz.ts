@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { CommandError, runCommand } from "./command.ts";
 import { Mutator } from "./drills/mutate.ts";
 import { type FuzzedRequest, type OpenApi, requestsOf } from "./drills/requests.ts";
-import { residentKilobytes } from "./drills/resources.ts";
+import { ResourceWatch } from "./drills/resources.ts";
 import { startServer, tokenFor, withScratch } from "./drills/server.ts";
 import { projectPath } from "./project.ts";
 
@@ -12,8 +12,9 @@ Usage: npm run fuzz [-- --minutes N] [--seconds N] [--seed N]
 
 Sends bad input to every operation of /openapi.json and to every parser behind the imports, made from their own examples
 and grammars. Fails on any status that no caller should see (500 and above, but for 502 and 503 of operations that declare
-them), on a request that takes longer than 20 s, and on a server that has died. A failing input is saved below fuzz/ and
-printed, so that it can become a test.
+them), on a request that takes longer than 20 s, and on a server that has died; in a run of a minute or more also if from
+its second third to its last memory grew by more than 64 MB, or storage by more than what was accepted explains. A failing
+input is saved below fuzz/ and printed, so that it can become a test.
 
   --minutes N   how long (default 10)
   --seconds N   how long, in seconds
@@ -30,6 +31,12 @@ const options = {
 const patienceMs = 20_000;
 const clients = 4;
 
+/** In a shorter run caches still fill. */
+const judgedFromMs = 60_000;
+const mostMemory = 64 * 1_048_576;
+/** What was accepted is kept, in rows, a log and KV; what was refused must leave nothing. */
+const mostStorage = (written: number) => 4 * 1_048_576 + written * 65_536;
+
 await runCommand({ help, options }, async ({ minutes, seconds, seed: given }) => {
   const ms = seconds === undefined ? Number(minutes) * 60_000 : Number(seconds) * 1_000;
   const seed = given === undefined ? Date.now() % 2 ** 31 : Number(given);
@@ -39,7 +46,7 @@ await runCommand({ help, options }, async ({ minutes, seconds, seed: given }) =>
     const token = await tokenFor(data, ["demo", "fuzz"], true);
     const server = await startServer(data);
     try {
-      return await fuzz({ url: server.url, pid: server.pid, token, ms, seed });
+      return await fuzz({ url: server.url, pid: server.pid, data, token, ms, seed });
     } finally {
       await server.kill();
     }
@@ -47,13 +54,24 @@ await runCommand({ help, options }, async ({ minutes, seconds, seed: given }) =>
   if (failures > 0) throw new CommandError(`${failures} inputs got an answer that nobody should get; see fuzz/.`);
 });
 
-async function fuzz(run: { url: string; pid: number; token: string; ms: number; seed: number }): Promise<number> {
+interface FuzzRun {
+  url: string;
+  pid: number;
+  data: string;
+  token: string;
+  ms: number;
+  seed: number;
+}
+
+/** Returns the number of failures. */
+async function fuzz(run: FuzzRun): Promise<number> {
   const { url, token, seed } = run;
   const description = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
   const started = Date.now();
   const counts = { inputs: 0, failures: 0, hangs: 0 };
   const statuses = new Map<number, number>();
-  let memory = 0;
+  let written = 0;
+  const watch = new ResourceWatch(run.pid, run.data, 1_000);
   const isOver = () => Date.now() - started > run.ms;
   const client = async (index: number) => {
     const mutator = new Mutator(seed + index);
@@ -64,24 +82,30 @@ async function fuzz(run: { url: string; pid: number; token: string; ms: number; 
         const outcome = await attempt(url, token, request);
         statuses.set(outcome.status, (statuses.get(outcome.status) ?? 0) + 1);
         if (outcome.hung) counts.hangs += 1;
+        if (request.method !== "GET" && outcome.status >= 200 && outcome.status < 300) written += 1;
         if (!outcome.expected) {
           counts.failures += 1;
           await save(seed, counts.inputs, request, outcome);
         }
       }
-      // What the first pass fills caches with is not growth.
-      if (memory === 0) memory = residentKilobytes(run.pid);
     }
   };
   await Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
-  const grown = memory === 0 ? 0 : (residentKilobytes(run.pid) - memory) / 1_024;
+  const growth = watch.stop();
   const answered = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
   console.log(
     `seed ${seed}: ${counts.inputs} inputs, ${counts.failures} unexpected, ${counts.hangs} hangs, ` +
-      `memory after the first pass ${grown >= 0 ? "+" : ""}${grown.toFixed(0)} MB`,
+      `from the second third to the last: memory ${megabytes(growth.memory)}, storage ${megabytes(growth.storage)}; ` +
+      `${written} inputs were accepted as writes`,
   );
   console.log(answered.join(", "));
+  if (run.ms >= judgedFromMs && (growth.memory > mostMemory || growth.storage > mostStorage(written)))
+    throw new CommandError("Memory or storage grew by more than bad input may cost; see the line above.");
   return counts.failures;
+}
+
+function megabytes(bytes: number): string {
+  return `${bytes < 0 ? "-" : "+"}${(Math.abs(bytes) / 1_048_576).toFixed(1)} MB`;
 }
 
 interface Answered {

@@ -1,6 +1,6 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { isUnwritable } from "./command.ts";
+import { errorCode, isUnwritable } from "./command.ts";
 
 export interface Lock {
   /** Tells whoever finds the lock taken who has it. */
@@ -23,14 +23,23 @@ export function takeLock(path: string): Lock | { takenBy: string } {
     return { takenBy: readHolder(holderFile) };
   }
   // Left by a holder that was killed.
-  unlessUnwritable(() => rmSync(holderFile, { force: true }));
+  unlessUnwritable(() => remove(holderFile));
   return {
     describe: (holder) => unlessUnwritable(() => writeFileSync(holderFile, holder, { mode: 0o600 })),
     release() {
-      unlessUnwritable(() => rmSync(holderFile, { force: true }));
+      unlessUnwritable(() => remove(holderFile));
       database.close();
     },
   };
+}
+
+/** Not `rmSync`: its errors have no code where the disk is read-only. */
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
 }
 
 /** A disk that is full or read-only keeps the lock all the same; only the name of its holder is missing. */

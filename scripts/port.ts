@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { CommandError, errorCode, UsageError } from "./command.ts";
 
 export function parsePort(text: string): number {
@@ -8,16 +8,20 @@ export function parsePort(text: string): number {
   return port;
 }
 
-/** Asks before the runtime does: its own complaint about a busy port is a page of C++ stack. */
-export async function requireFreePort(host: string, port: number): Promise<void> {
+/**
+ * The port to listen on, which is `port` or a free one in place of 0. Asks before the runtime does: its own complaint about a
+ * busy port is a page of C++ stack.
+ */
+export async function requireFreePort(host: string, port: number): Promise<number> {
   const probe = createServer();
   try {
     probe.listen(port, host);
     await once(probe, "listening");
+    return (probe.address() as AddressInfo).port;
   } catch (error) {
     switch (errorCode(error)) {
       case "EADDRINUSE":
-        throw portInUse(host, port);
+        throw new PortInUse(host, port);
       case "EACCES":
         throw new CommandError(
           `Port ${port} on ${host} is not allowed for this user. Choose one above 1023 with --port P.`,
@@ -33,8 +37,8 @@ export async function requireFreePort(host: string, port: number): Promise<void>
   }
 }
 
-export function portInUse(host: string, port: number): CommandError {
-  return new CommandError(
-    `Port ${port} on ${host} is already in use. Choose another with --port P, or any free one with --port 0.`,
-  );
+export class PortInUse extends CommandError {
+  constructor(host: string, port: number) {
+    super(`Port ${port} on ${host} is already in use. Choose another with --port P, or any free one with --port 0.`);
+  }
 }

@@ -3,10 +3,17 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
-import { Miniflare, MiniflareCoreError, type MiniflareOptions, NoOpLog, type WorkerOptions } from "miniflare";
+import {
+  CoreHeaders,
+  Miniflare,
+  MiniflareCoreError,
+  type MiniflareOptions,
+  NoOpLog,
+  type WorkerOptions,
+} from "miniflare";
 import { CommandError } from "./command.ts";
 import type { DataDir } from "./data-dir.ts";
-import { portInUse } from "./port.ts";
+import { PortInUse } from "./port.ts";
 import { guardRuntime } from "./runtime-guard.ts";
 import { withoutNativeTraces, withoutSubject } from "./runtime-log.ts";
 import type { WorkerConfig } from "./worker-config.ts";
@@ -57,6 +64,7 @@ export async function startRuntime({
   inspect = false,
 }: RuntimeOptions): Promise<Runtime> {
   const releaseGuard = guardRuntime();
+  keepPeerAddresses();
   // The only way Miniflare has of being told.
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= v8Flags;
   const started = Promise.withResolvers<void>();
@@ -118,10 +126,18 @@ export async function startRuntime({
     // Disposing of what never started throws the reason once more.
     await stop().catch(() => {});
     // Somebody took the port between our look and the runtime's.
-    if (error instanceof MiniflareCoreError && error.code === "ERR_ADDRESS_IN_USE") throw portInUse(host, port);
+    if (error instanceof MiniflareCoreError && error.code === "ERR_ADDRESS_IN_USE") throw new PortInUse(host, port);
     if (error instanceof MiniflareCoreError) throw new CommandError(error.message);
     throw error;
   }
+}
+
+/**
+ * Miniflare has its runtime read `request.cf` from a header, which anybody can send to a direct socket. Without a name for that
+ * header the runtime writes the other end of the connection there, which is what callers without a token are told apart by.
+ */
+function keepPeerAddresses(): void {
+  delete (CoreHeaders as { CF_BLOB?: string }).CF_BLOB;
 }
 
 /**

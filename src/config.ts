@@ -152,7 +152,23 @@ export const Settings = z.object({
   MCP_HOSTS: list
     .refine((hosts) => hosts.every(isHostName), "must be a list of host names, without ports")
     .transform((hosts) => hosts.map((name) => new URL(`http://${name}`).hostname))
-    .describe("Comma-separated host names of /mcp; by default PUBLIC_URL's and loopback, or any without PUBLIC_URL."),
+    .describe(
+      "Comma-separated host names where clients reach the deployment: /mcp refuses others, and links name no others; by default PUBLIC_URL's and loopback, or any without PUBLIC_URL.",
+    ),
+  DEFAULT_ORIGIN: text("")
+    .refine(
+      (value) => value === "" || URL.parse(value)?.origin === value,
+      "must be an origin such as http://10.0.0.1:8787",
+    )
+    .describe(
+      "Origin of links for requests that name a host outside MCP_HOSTS, without PUBLIC_URL; by default the first of MCP_HOSTS, with https. The embedded server sets its own.",
+    ),
+  CLIENT_ADDRESS: text("CF-Connecting-IP")
+    .refine((value) => /^[A-Za-z0-9-]{1,64}$/.test(value), "must be the name of a header, or socket")
+    .transform((value) => (value === "socket" ? undefined : value))
+    .describe(
+      "Header that has a caller's address, which the proxy in front must set on every request; socket: the connection's own, as the embedded server sets.",
+    ),
   READ_LIMIT: limit("1000/2000").describe("Reads of one caller, a second / at once, counted in each isolate."),
   WRITE_LIMIT: limit("100/1000").describe("Writes of one caller, a second / at once, counted for each tenant."),
   SEARCH_LIMIT: limit("50/400").describe(
@@ -247,8 +263,11 @@ function derive(settings: z.output<typeof Settings>) {
     corsOrigins: cors,
     /** Any page may read public data, but only named origins may call /mcp: "*" in CORS_ORIGINS does not count here. */
     mcpOrigins: mcp === "*" ? "*" : [mcp, cors === "*" ? [] : cors, publicUrl?.origin ?? []].flat(),
-    /** If undefined, every host name is accepted: the router in front of the registry decides. */
+    /** Of /mcp and of links. If undefined, every host name is accepted: the router in front of the registry decides. */
     mcpHosts: hosts.length > 0 ? hosts : publicUrl && [publicUrl.hostname, ...loopbackNames],
+    defaultOrigin: settings.DEFAULT_ORIGIN || (hosts.length > 0 ? `https://${hosts[0]}` : ""),
+    /** If undefined, the connection itself tells the address. */
+    clientAddressHeader: settings.CLIENT_ADDRESS,
     readLimit: settings.READ_LIMIT,
     writeLimit: settings.WRITE_LIMIT,
     searchLimit: settings.SEARCH_LIMIT,

@@ -80,6 +80,11 @@ export class Ledger {
     this.#problems.push(...behind);
   }
 
+  /** Large publishes that were acknowledged, and states of the directory that were seen. */
+  get slowWork(): { largePublishes: number; directoryStates: number } {
+    return { largePublishes: this.#byKind.get("large publish") ?? 0, directoryStates: this.#directory.states };
+  }
+
   summary(): string {
     const { acknowledged, lost, duplicated, resumed } = this.totals;
     return `acknowledged ${acknowledged}, lost ${lost}, duplicated ${duplicated}, resumed ${resumed}`;

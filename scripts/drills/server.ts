@@ -12,6 +12,8 @@ export interface DrilledServer {
   url: string;
   /** The process that started the runtime; its children are the runtime. */
   pid: number;
+  /** The end of what it wrote to stderr. */
+  log(): string;
   /** kill -9 to the whole group. Resolves when it is gone. */
   kill(): Promise<void>;
 }
@@ -22,7 +24,12 @@ export const wideLimits = [
   ...["WORK_LIMIT=1000000/1000000000", "ANONYMOUS_NEGOTIATE_LIMIT=1000000/1000000"],
 ];
 
-export async function startServer(data: string, vars: readonly string[] = [], bundle?: string): Promise<DrilledServer> {
+export async function startServer(
+  data: string,
+  vars: readonly string[] = [],
+  bundle?: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<DrilledServer> {
   const settings = [...wideLimits, ...vars].flatMap((assignment) => ["--var", assignment]);
   const script =
     bundle === undefined
@@ -30,6 +37,7 @@ export async function startServer(data: string, vars: readonly string[] = [], bu
       : ["scripts/drills/serve-bundle.ts", "--bundle", bundle];
   const child = spawn(process.execPath, [...script, "--data", data, ...settings], {
     cwd: projectPath(),
+    env,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -54,6 +62,7 @@ export async function startServer(data: string, vars: readonly string[] = [], bu
   return {
     url,
     pid,
+    log: () => log,
     async kill() {
       process.kill(-pid, "SIGKILL");
       await gone;

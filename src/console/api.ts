@@ -1,5 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
 import type { App, RequestContext } from "../http/context.ts";
+import { onBehalfOf } from "../http/limits/client-address.ts";
 import { actFor } from "../http/request.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { readJson } from "../kernel/read-json.ts";
@@ -32,12 +33,8 @@ export type Api = <T>(path: string, asked?: Asked) => Promise<Result<Got<T>, Fai
 export type Dispatch = (request: Request) => Promise<Response>;
 
 export function dispatchFor(app: App, c: RequestContext, principal: Principal): Dispatch {
-  const address = c.req.header("CF-Connecting-IP");
-  return async (request) => {
-    // Visitors without a sign-in are told apart by their addresses.
-    if (address !== undefined) request.headers.set("CF-Connecting-IP", address);
-    return app.fetch(actFor(request, principal), c.env, c.executionCtx);
-  };
+  // Visitors without a sign-in are told apart by their addresses.
+  return async (request) => app.fetch(actFor(onBehalfOf(request, c.req.raw), principal), c.env, c.executionCtx);
 }
 
 /** `origin` is that of the request, so that operations see the registry where its viewer reached it. */

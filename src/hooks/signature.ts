@@ -1,5 +1,6 @@
 import type { Access } from "../http/access.ts";
 import { requestError } from "../http/context.ts";
+import { clientAddress } from "../http/limits/client-address.ts";
 import { consumeRateLimit } from "../http/request.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type TenantKey, tenantKey, tenantPattern } from "../kernel/names.ts";
@@ -37,7 +38,7 @@ export const publisher: Access<SignedMessage & { named: NamedHook | undefined },
     const [tenant, id] = [tenantKey(c.req.param("tenant") ?? ""), c.req.param("id") ?? ""];
     c.set("subject", `hook ${id.slice(0, 64)}`);
     // Rate limit before any lookup: the sender is not authenticated yet.
-    const caller = `hook ${tenant.slice(0, 100)} ${networkOf(c.req.header("CF-Connecting-IP") ?? "")}`;
+    const caller = `hook ${tenant.slice(0, 100)} ${networkOf(clientAddress(c.req.raw, services.config))}`;
     consumeRateLimit(services, services.readLimiter, caller);
     const credentials = await findCredentials(services, tenant, id);
     return { named: credentials && { ...credentials, tenant, id } };

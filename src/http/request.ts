@@ -12,6 +12,7 @@ import { networkOf } from "../kernel/network.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
 import { type RequestContext, requestError, throwIf, unwrap } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
+import { clientAddress } from "./limits/client-address.ts";
 
 /**
  * Requests that the Worker makes of itself for somebody whom it knows already: a page of the console for its viewer. Who it
@@ -41,7 +42,7 @@ export async function authenticate(c: RequestContext, services: HttpDeps, scope:
 export async function authenticateOptional(c: RequestContext, services: HttpDeps): Promise<Principal> {
   if (c.req.header("Authorization") !== undefined || actingFor.has(c.req.raw))
     return authenticate(c, services, "registry:read");
-  const subject = anonymousSubject(c.req.raw.headers);
+  const subject = anonymousSubject(c.req.raw, services);
   return authorize(c, services, { ...anonymousPrincipal, subject }, "registry:read");
 }
 
@@ -53,8 +54,8 @@ export function validRequestId(offered: string | null | undefined): string | und
 }
 
 /** Callers without a token are distinguished by IP address. */
-export function anonymousSubject(headers: Headers): string {
-  return `anonymous ${networkOf(headers.get("CF-Connecting-IP") ?? "")}`;
+export function anonymousSubject(request: Request, { config }: Pick<HttpDeps, "config">): string {
+  return `anonymous ${networkOf(clientAddress(request, config))}`;
 }
 
 /** A caller without a token. `anonymousSubject` tells such callers apart. */

@@ -67,9 +67,16 @@ export function cacheHeaders(
   return headers;
 }
 
-export function publicOrigin(c: RequestContext, config: Config): string {
-  // If the request URL cannot be parsed, links have no origin.
-  return config.publicUrl ?? URL.parse(c.req.url)?.origin ?? "";
+/** The origin of links: the configured one, or the request's own if its host is one where the registry is reached. */
+export function publicOrigin(
+  c: RequestContext,
+  { publicUrl, mcpHosts, defaultOrigin }: Pick<Config, "publicUrl" | "mcpHosts" | "defaultOrigin">,
+): string {
+  if (publicUrl !== undefined) return publicUrl;
+  // Anybody may send any Host.
+  const asked = URL.parse(c.req.url);
+  const isOwn = asked !== null && (mcpHosts === undefined || mcpHosts.includes(asked.hostname));
+  return isOwn ? asked.origin : defaultOrigin;
 }
 
 export function corsHeaders(

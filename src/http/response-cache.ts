@@ -13,18 +13,19 @@ import type { CachedResponse, ResponseAccess } from "./response-store.ts";
  * the app must handle the request. Synchronous, memory only. `url` and `headers` of the request are read once: each of
  * these getters costs as much as everything else here.
  */
-export function respondFromCache(services: HttpDeps, { url, headers }: Request): Response | undefined {
+export function respondFromCache(services: HttpDeps, request: Request): Response | undefined {
+  const { url, headers } = request;
   const found = findCached(services, headers, url);
   if (found === undefined) return undefined;
   const { body, notModified: unchanged, headers: cached, accepts } = found.response;
   if (accepts !== undefined && !accepts(headers.get("Accept") ?? undefined)) return undefined;
   const ifNoneMatch = unchanged && headers.get("If-None-Match");
   if (unchanged && ifNoneMatch && matchesEtag(ifNoneMatch, unchanged.etag)) {
-    if (!consumeCallerRateLimit(services, found, headers, 304)) return undefined;
+    if (!consumeCallerRateLimit(services, found, request, 304)) return undefined;
     if (!headers.has(requestId)) return unchanged.response;
     return withRequestId(new Response(null, { status: 304, headers: unchanged.headers }), headers);
   }
-  if (!(body instanceof Uint8Array) || !consumeCallerRateLimit(services, found, headers, 200)) return undefined;
+  if (!(body instanceof Uint8Array) || !consumeCallerRateLimit(services, found, request, 200)) return undefined;
   return withRequestId(new Response(body, { headers: cached }), headers);
 }
 
@@ -66,10 +67,10 @@ export function findCached(services: HttpDeps, headers: Headers, question: strin
 export function consumeCallerRateLimit(
   services: HttpDeps,
   { response, principal }: Found,
-  headers: Headers,
+  request: Request,
   status: number,
 ): boolean {
-  const subject = principal.anonymous ? anonymousSubject(headers) : principal.subject;
+  const subject = principal.anonymous ? anonymousSubject(request, services) : principal.subject;
   const { ok } = services.readLimiter.consume(subject, services.now());
   if (ok) services.metrics.record(response.route, status, 0, "memory");
   return ok;
@@ -203,6 +204,6 @@ export async function respondFromPostCache(services: HttpDeps, request: Request)
   const found = findCached(services, headers, question);
   const cached = found?.response.body;
   if (found === undefined || !(cached instanceof Uint8Array)) return again;
-  if (!consumeCallerRateLimit(services, found, headers, 200)) return again;
+  if (!consumeCallerRateLimit(services, found, request, 200)) return again;
   return withRequestId(new Response(cached, { headers: found.response.headers }), headers);
 }

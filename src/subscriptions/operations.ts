@@ -1,9 +1,11 @@
 import { z } from "zod";
+import type { Config } from "../config.ts";
 import { manager } from "../http/access.ts";
 import { type RequestContext, unwrap } from "../http/context.ts";
 import { idempotencyHeader, idempotencyOf } from "../http/idempotency.ts";
 import { type Example, operation } from "../http/operation.ts";
 import { server } from "../http/parameters.ts";
+import { publicOrigin } from "../http/respond.ts";
 import { TenantKey } from "../kernel/names.ts";
 import { writerFrom } from "../registry/write.ts";
 import type { SubscriptionsDeps } from "./deps.ts";
@@ -67,7 +69,7 @@ const createSubscription = operation({
     const { url, filters = {}, description } = body;
     const idempotency = await idempotencyOf(headers, { operation: "createSubscription", tenant, body });
     const writer = { ...writerFrom(principal, { tenant, spelling }), idempotency };
-    const request = { url, filters, description, ownHost: hostOf(c) };
+    const request = { url, filters, description, ownHost: ownHost(c, services.config) };
     const created = unwrap(await services.tenant(tenant).createSubscription(writer, request));
     return answer(201, created, { headers: noStore });
   },
@@ -124,7 +126,10 @@ const changeSubscription = operation({
 
   async handle(services: SubscriptionsDeps, { principal, tenant, spelling, path: { id }, body, c, answer }) {
     const writer = writerFrom(principal, { tenant, spelling });
-    return answer(200, unwrap(await services.tenant(tenant).changeSubscription(writer, id, body, hostOf(c))));
+    return answer(
+      200,
+      unwrap(await services.tenant(tenant).changeSubscription(writer, id, body, ownHost(c, services.config))),
+    );
   },
 });
 
@@ -190,9 +195,9 @@ const deleteSubscription = operation({
   },
 });
 
-/** Host that the registry was reached at: its own messages must not go there. */
-function hostOf(c: RequestContext): string {
-  return new URL(c.req.url).host;
+/** Host that the registry was reached at, by a name of its own: its messages must not go there. */
+function ownHost(c: RequestContext, config: Config): string {
+  return URL.parse(publicOrigin(c, config))?.host ?? "";
 }
 
 export const subscriptionsOperations = [

@@ -53,7 +53,7 @@ export async function viewerOf(c: RequestContext, services: ConsoleDeps): Promis
 
 function visitor(c: RequestContext, services: ConsoleDeps): Viewer {
   const ended = cookieIn(c, services) === undefined ? undefined : true;
-  const subject = anonymousSubject(c.req.raw.headers);
+  const subject = anonymousSubject(c.req.raw, services);
   return { principal: { ...anonymousPrincipal, subject }, signedIn: false, ended };
 }
 

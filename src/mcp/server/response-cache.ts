@@ -68,7 +68,7 @@ function respondToMessage(services: McpDeps, request: Request, bytes: Uint8Array
   if (message === undefined || found === undefined) return undefined;
   const { body, headers } = found.response;
   if (body === undefined || body instanceof Uint8Array) return undefined;
-  if (!consumeCallerRateLimit(services, found, request.headers, 200)) return undefined;
+  if (!consumeCallerRateLimit(services, found, request, 200)) return undefined;
   return new Response(`${body.before}${message.id}${body.behind}`, { headers });
 }
 

@@ -36,7 +36,7 @@ import { enqueueDirectoryAll } from "./directory-feed.ts";
 import { LargePublishes, unjudgedRehearsal, unlessSuperseded } from "./large-publish.ts";
 import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createOutboxTargets } from "./projections.ts";
-import { pullBack } from "./pull-back.ts";
+import { ClockWatch, pullBack } from "./pull-back.ts";
 import { Reanalysis } from "./reanalysis.ts";
 import { RestoreCheck } from "./restored.ts";
 import { tenantSteps } from "./tables.ts";
@@ -63,6 +63,7 @@ export class TenantCore {
   readonly #config: Config;
   readonly #storage: ObjectStorage;
   readonly #writes: RateLimiter;
+  readonly #clock = new ClockWatch();
   readonly #outbox: Outbox;
   readonly #assets: Env["ASSETS"];
   readonly #index = new CardIndex();
@@ -386,7 +387,9 @@ export class TenantCore {
   /** Counts a write against its writer's rate limit, and creates the tables on the first write. */
   #admit(writer: Writer): Failure | undefined {
     if (this.#isNewer) return this.refusal;
-    const allowed = this.#writes.consume(writer.subject, Date.now());
+    const now = Date.now();
+    if (this.#clock.wentBack(now) && this.#ready && pullBack(this.#storage, now)) this.#outbox.arm();
+    const allowed = this.#writes.consume(writer.subject, now);
     if (!allowed.ok) {
       return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
     }

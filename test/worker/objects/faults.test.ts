@@ -79,6 +79,38 @@ describe.each([
     });
   });
 
+  it("does not let a delivery wait that was tried by the later clock, and leaves one that was not", async () => {
+    await inTenant((storage) => {
+      const { sql } = storage;
+      const now = Date.now();
+      const pause = 300_000;
+      for (const [id, tried] of [
+        ["ahead", now + back],
+        ["today", now],
+      ] as const) {
+        sql.exec(
+          `INSERT INTO subscription (id, url, own_host, filters, secrets, state, since, not_before, created_at, created_by)
+           VALUES (?, '', '', '{}', '[]', 'disabled', '', ?, '', '')`,
+          ...[id, tried + pause],
+        );
+        sql.exec(
+          "INSERT INTO delivery (subscription, generation, server, attempt, due_at) VALUES (?, 1, 's', 2, ?)",
+          ...[id, tried + pause],
+        );
+        sql.exec(
+          `INSERT INTO delivery_attempt (subscription, number, message, at, attempt, status, next_at)
+           VALUES (?, 1, 'm', ?, 1, 500, ?)`,
+          ...[id, tried, tried + pause],
+        );
+      }
+      expect(pullBack(storage, now)).toBe(true);
+      const read = (query: string) => [...sql.exec(query).raw()].flat();
+      expect(read("SELECT due_at FROM delivery ORDER BY subscription")).toEqual([now, now + pause]);
+      expect(read("SELECT not_before FROM subscription ORDER BY id")).toEqual([now, now + pause]);
+      sql.exec("DELETE FROM delivery_attempt; DELETE FROM delivery; DELETE FROM subscription;");
+    });
+  });
+
   it("does not let a session live on until it has caught up", async () => {
     const { id } = await negotiate(registry, client(), bearer);
     const session = env.SESSIONS.get(env.SESSIONS.idFromString(id));
