@@ -18,7 +18,6 @@ import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
 import { newerDataError, noteProblem } from "../../kernel/platform/problems.ts";
 import { builderUsage, objectUsage } from "../../kernel/platform/usage.ts";
-import { createWorkerPace } from "../../kernel/platform/worker-pace.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
 import {
@@ -280,9 +279,8 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   /** Cards of public servers, best match first. */
   async find(query: CardQuery & TenantFilter): Promise<FoundCards<PublicCard<RankedCard>> & DirectoryState> {
     const vectors = await wordVectors(this.env.ASSETS);
-    await this.#index.prepare(this.#sql, this.#generation(), createWorkerPace());
-    const at = { index: this.#index, generation: this.#generation(), vectors };
-    const found = findPublicCards(this.#sql, query, at);
+    await this.#index.prepare(this.#sql, this.#generation());
+    const found = findPublicCards(this.#sql, query, { index: this.#index, generation: this.#generation(), vectors });
     objectIndexes.used(this.#index, maxLent * this.#config.cacheBytes);
     return { ...this.#builder.state(), ...found };
   }

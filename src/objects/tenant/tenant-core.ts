@@ -6,7 +6,6 @@ import { type Failure, failure } from "../../kernel/failure.ts";
 import { maxLent } from "../../kernel/memory-budget.ts";
 import { countedStorage, type ObjectStorage } from "../../kernel/platform/counted-storage.ts";
 import { noteProblem } from "../../kernel/platform/problems.ts";
-import { createWorkerPace } from "../../kernel/platform/worker-pace.ts";
 import { RateLimiter } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
@@ -177,7 +176,7 @@ export class TenantCore {
     // Word vectors are large: a tenant without tables does not load them.
     if (!this.#ready) return { generation: 0, cards: [] };
     const vectors = await wordVectors(this.#assets);
-    await this.#index.prepare(this.sql, generationOf(this.sql), createWorkerPace());
+    await this.#index.prepare(this.sql, generationOf(this.sql));
     return this.readAsOf({ cards: [] }, (sql, generation) => {
       const found = findTenantCards(sql, query, { index: this.#index, generation, vectors });
       objectIndexes.used(this.#index, maxLent * this.#config.cacheBytes);

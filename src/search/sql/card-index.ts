@@ -1,5 +1,6 @@
 import type { TenantKey } from "../../kernel/names.ts";
 import { type Pace, runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
+import { createWorkerPace } from "../../kernel/platform/worker-pace.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { Attribute } from "../../manifest/attributes.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
@@ -56,7 +57,7 @@ export class CardIndex {
    * Brings the index up to date with pauses. Many searches wait for the same one. What is written meanwhile is added by
    * `parts`.
    */
-  async prepare(sql: SqlStorage, generation: number, pace: Pace): Promise<void> {
+  async prepare(sql: SqlStorage, generation: number, pace = createWorkerPace()): Promise<void> {
     const stamp = stampOf(sql, generation);
     if (stamp === this.#stamp) return;
     this.#preparing ??= this.#refresh(sql, stamp, pace).finally(() => {
