@@ -12,7 +12,7 @@ import { bindingTypes, runTool } from "./run-tool.ts";
 const help = `
 Usage: npm run check
 
-Types, lint and format, generated files, binding types, regular expressions, the OpenAPI document, sizes of the bundle, the npm package, the client library and the publisher kit. One line for each; what failed shows why.
+Types, lint and format, generated files, binding types, regular expressions, the OpenAPI document, whether wrangler accepts the staging environment, sizes of the bundle, the npm package, the client library and the publisher kit. One line for each; what failed shows why.
 `;
 
 /** Bytes; a Worker on the free plan may have 3 MB, and a small one starts sooner. */
@@ -43,6 +43,7 @@ const checks: Record<string, Check> = {
   "regular expressions (recheck)": checkPatterns,
   "OpenAPI document": tool("redocly", "lint", "schemas/openapi.json"),
   "bundle size": bundleSize,
+  "staging can be deployed (wrangler deploy --dry-run)": tool("wrangler", "deploy", "--env=staging", "--dry-run"),
   "package size": packageSize,
   "client library size": clientSize,
   "publisher kit size": publisherSize,

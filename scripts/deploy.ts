@@ -28,9 +28,10 @@ const notAsked: Secrets = {
 
 await runCommand({ help, options }, async ({ env, "secrets-file": file, "dry-run": dryRun }) => {
   const config = await readDeployConfig(env);
-  const given = file === undefined ? [] : await secretsInFile(file);
+  const given = file === undefined ? {} : await secretsInFile(file);
   const deployed = dryRun ? notAsked : await deployedSecrets(env);
-  const secrets = "known" in deployed ? { known: [...deployed.known, ...given] } : deployed;
+  const known = "known" in deployed ? { known: [...deployed.known, ...Object.keys(given)] } : deployed;
+  const secrets = { ...known, given };
   report(findings(config, secrets));
   const { exitCode, output } = await runTool("node", ["scripts/check.ts"]);
   if (exitCode !== 0) throw new CommandError(`Nothing was deployed.\n\n${output.trim()}`);

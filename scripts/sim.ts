@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { CommandError, runCommand, UsageError } from "./command.ts";
 import { projectPath } from "./project.ts";
-import { type Bill, type BillInputs, billOf, prices, usualScenario } from "./sim/model.ts";
+import { type Bill, type BillInputs, billOf, type CachedSearches, cachedSearches, usualScenario } from "./sim/model.ts";
+import { items, limits, priceList } from "./sim/platform.ts";
 
 const help = `
 Usage: npm run sim [-- [--reads N] [--servers N] [--json]]
@@ -29,8 +30,10 @@ await runCommand({ help, options }, async (values) => {
     ...chosen,
     without: billOf(inputs, { ...usualScenario, ...chosen, platformCache: false }),
     with: billOf(inputs, { ...usualScenario, ...chosen, platformCache: true }),
+    searches: cachedSearches(inputs, { ...usualScenario, ...chosen, platformCache: true }),
   }));
-  if (values.json) console.log(JSON.stringify({ inputs, prices, scenario: usualScenario, rows }, null, 2));
+  if (values.json)
+    console.log(JSON.stringify({ inputs, prices: priceList, limits, scenario: usualScenario, rows }, null, 2));
   else print(inputs, rows);
 });
 
@@ -39,41 +42,61 @@ interface Row {
   servers: number;
   without: Bill;
   with: Bill;
+  searches: CachedSearches;
 }
 
 function print(inputs: BillInputs, rows: Row[]): void {
   const { at, command, machine } = inputs.measured;
   console.log(`Costs of a request measured on ${at} (${machine}): ${command}\n`);
-  console.log("Dollars a month, with the platform's cache (and without it):\n");
-  const items = ["requests", "cpuMs", "kvReads", "kvWrites", "objectCalls", "rowsRead", "rowsWritten", "all"] as const;
-  const head = ["reads a day", "servers", ...items.map((item) => (item === "cpuMs" ? "CPU" : item))];
-  const lines = rows.map((row) => [
-    count(row.readsPerDay),
-    count(row.servers),
-    ...items.map((item) => `${money(row.with.dollars[item])} (${money(row.without.dollars[item])})`),
-  ]);
-  console.log(table([head, ...lines]));
-  console.log("\nA million reads of any kind, and where capability reads find heads and bodies:\n");
-  const shares = rows.map((row) => [
-    count(row.readsPerDay),
-    count(row.servers),
-    `${perMillion(row.with, row)} (${perMillion(row.without, row)})`,
-    percent(row.with.heads.memory),
-    percent(row.with.heads.edge),
-    percent(row.with.heads.kv),
-    `${percent(row.with.bodies.memory)}`,
-    `${percent(row.with.bodies.kv)} (${percent(row.without.bodies.kv)})`,
-  ]);
-  const titles = ["reads a day", "servers", "$ a million", "head: memory", "edge", "KV", "body: memory", "KV"];
-  console.log(table([titles, ...shares]));
-  console.log("\nThe nearest wall (1 is the wall), and what moves it:\n");
-  for (const row of rows) {
-    const [wall] = row.with.walls;
-    if (wall === undefined) continue;
-    console.log(
-      `${count(row.readsPerDay)} reads, ${count(row.servers)} servers: ${short(wall.use)} ${wall.name}; ${wall.moves}`,
-    );
+  const usage = (row: Row) => [count(row.readsPerDay), count(row.servers)];
+  const show = (title: string, head: string[], cells: (row: Row) => string[]) => {
+    console.log(`${title}\n`);
+    console.log(table([["reads a day", "servers", ...head], ...rows.map((row) => [...usage(row), ...cells(row)])]));
+    console.log("");
+  };
+
+  show(
+    "Dollars a month with the platform's cache (and without it, where that differs):",
+    [...items.map((item) => priceList[item].label), "all"],
+    (row) =>
+      ([...items, "all"] as const).map((item) => both(money(row.with.dollars[item]), money(row.without.dollars[item]))),
+  );
+  show(
+    "Dollars for a million reads of any kind, and where reads of capabilities find head and body:",
+    ["$ a million", "head: memory", "data centre", "KV", "body: memory", "KV"],
+    (row) => [
+      both(perMillion(row.with, row), perMillion(row.without, row)),
+      percent(row.with.heads.memory),
+      percent(row.with.heads.edge),
+      percent(row.with.heads.kv),
+      percent(row.with.bodies.memory),
+      both(percent(row.with.bodies.kv), percent(row.without.bodies.kv)),
+    ],
+  );
+  show(
+    "Dollars for a million searches, if the platform's cache stood in front of them too (it does not):",
+    ["as it is", "behind the cache", "found there"],
+    ({ searches }) => [money(searches.without), money(searches.with), percent(searches.hits)],
+  );
+  const [first] = rows;
+  if (first === undefined) return;
+  show(
+    "How near each wall is: 1 is the wall, the nearest is marked with *",
+    first.with.walls.map(({ short }) => short),
+    ({ with: { walls } }) => {
+      const nearest = Math.max(...walls.map(({ use }) => use));
+      return walls.map(({ use }) => `${brief(use)}${use === nearest ? " *" : ""}`);
+    },
+  );
+  const widest = Math.max(...first.with.walls.map(({ short }) => short.length));
+  for (const { short, name, moves } of first.with.walls) {
+    console.log(`${short.padEnd(widest)}  ${name}.`);
+    console.log(`${" ".repeat(widest)}  What moves it: ${moves}.`);
   }
+}
+
+function both(one: string, other: string): string {
+  return one === other ? one : `${one} (${other})`;
 }
 
 async function readInputs(): Promise<BillInputs> {
@@ -101,15 +124,15 @@ function count(value: number): string {
 }
 
 function money(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : short(value);
+  return value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : brief(value);
 }
 
-function short(value: number): string {
+function brief(value: number): string {
   return String(Number(value.toPrecision(2)));
 }
 
 function percent(value: number): string {
-  return `${short(value * 100)} %`;
+  return `${brief(value * 100)} %`;
 }
 
 /** Columns as wide as their widest cell, as Markdown has them. */

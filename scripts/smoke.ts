@@ -27,8 +27,11 @@ const wholeMs = 240_000;
 
 await runCommand({ help, options, takes: ["URL"] }, async (values, [address = ""]) => {
   const url = parseOrigin(address);
-  const token = values["token-stdin"] ? await readSecretFromStdin("the token") : process.env["ROLLCALL_TOKEN"];
+  const token = values["token-stdin"] ? await readSecretFromStdin("the token") : process.env["ROLLCALL_TOKEN"]?.trim();
   if (!token) throw new UsageError("Set ROLLCALL_TOKEN, or pipe a token in with --token-stdin.");
+  // What cannot be sent as a header would be shown in the error for that.
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new UsageError("ROLLCALL_TOKEN is more than one word; it must be the token alone.");
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stop.abort(new Error("Stopped.")));
   const timer = setTimeout(() => stop.abort(new Error("The trial took longer than 4 minutes.")), wholeMs);

@@ -1,5 +1,6 @@
-import { ConfigError, readConfig } from "../../src/config.ts";
+import { ConfigError, readConfig, Settings } from "../../src/config.ts";
 import { loopbackNames } from "../../src/kernel/names.ts";
+import { didYouMean } from "../command.ts";
 
 /** wrangler.toml for one environment, as far as a deployment can go wrong by it. */
 export interface DeployConfig {
@@ -16,12 +17,19 @@ export interface DeployConfig {
   cpuMs: number | undefined;
   /** Entrypoints that have the platform's cache in front. */
   cached: string[];
-  /** Hosts of custom domains and routes. */
+  /** Entrypoints that the configuration names. */
+  entrypoints: string[];
+  /** Hosts of custom domains and routes; `*.` stands for any name below. */
   hosts: string[];
+  /** Whether the deployment is at its address below workers.dev, too. */
+  workersDev: boolean;
 }
 
-/** Names of the secrets that the deployment will have, or why they are not known and what that means. */
-export type Secrets = { known: readonly string[] } | { unknown: Finding };
+/**
+ * Names of the secrets that the deployment will have, or why they are not known and what that means; `given` are those with
+ * values that are uploaded with it.
+ */
+export type Secrets = ({ known: readonly string[] } | { unknown: Finding }) & { given?: Record<string, string> };
 
 export interface Finding {
   /** A deployment with a `stop` would not work, or not be safe. */
@@ -30,6 +38,8 @@ export interface Finding {
 }
 
 const neededObjects = ["TENANTS", "DIRECTORY", "SESSIONS", "STREAMS"];
+const knownEntrypoints = ["default", "PublicAnswers"];
+const secretNames = ["JWT_SECRET", "SIGNING_SECRET", "SOURCE_CREDENTIALS"];
 const neededFlags: Record<string, string> = {
   global_fetch_strictly_public: "without it a source or subscriber can name an origin of your own zone",
   enable_request_signal: "without it the registry does not notice that a client has left",
@@ -39,7 +49,14 @@ const maxCpuMs = 300_000;
 
 /** What is missing or wrong in a deployment, each with what to do about it. Pure: no account, no files. */
 export function findings(config: DeployConfig, secrets: Secrets): Finding[] {
-  return [...bindings(config), ...settings(config), ...limits(config), ...cache(config), ...tokenKeys(config, secrets)];
+  return [
+    ...bindings(config),
+    ...settings(config),
+    ...limits(config),
+    ...cache(config),
+    ...givenSecrets(secrets),
+    ...tokenKeys(config, secrets),
+  ];
 }
 
 const stop = (text: string): Finding => ({ level: "stop", text });
@@ -65,7 +82,17 @@ function* bindings({ env, kv, objects, migrated, assets, flags }: DeployConfig):
   }
 }
 
-function* settings({ vars, hosts }: DeployConfig): Generator<Finding> {
+function* settings({ vars, hosts, workersDev }: DeployConfig): Generator<Finding> {
+  for (const name of Object.keys(vars)) {
+    if (secretNames.includes(name)) {
+      if (vars[name] !== "")
+        yield stop(`${name} is a secret, but stands below [vars] for all to read. Take it out there.`);
+    } else if (!(name in Settings.shape)) {
+      yield note(
+        `${name} below [vars] is no setting of the registry${didYouMean(name, Object.keys(Settings.shape)) || "."}`,
+      );
+    }
+  }
   try {
     const { publicUrl, allowLoopbackFetch } = readConfig({ ...vars });
     if (publicUrl === undefined) {
@@ -74,7 +101,7 @@ function* settings({ vars, hosts }: DeployConfig): Generator<Finding> {
       const { hostname, protocol } = new URL(publicUrl);
       if (protocol !== "https:" || loopbackNames.includes(hostname)) {
         yield stop(`PUBLIC_URL is ${publicUrl}, which only this machine reaches. Set the deployment's https origin.`);
-      } else if (hosts.length > 0 && !hosts.includes(hostname)) {
+      } else if (hosts.length > 0 && !isServed(hostname, hosts, workersDev)) {
         yield stop(`PUBLIC_URL is ${publicUrl}, but the routes are for ${hosts.join(", ")}. Make them agree.`);
       }
     }
@@ -87,6 +114,11 @@ function* settings({ vars, hosts }: DeployConfig): Generator<Finding> {
   }
 }
 
+function isServed(hostname: string, hosts: readonly string[], workersDev: boolean): boolean {
+  if (workersDev && hostname.endsWith(".workers.dev")) return true;
+  return hosts.some((host) => (host.startsWith("*") ? hostname.endsWith(host.slice(1)) : hostname === host));
+}
+
 function* limits({ cpuMs }: DeployConfig): Generator<Finding> {
   if (cpuMs === undefined) {
     yield note("There is no cpu_ms below [limits]: a request may compute for the platform's 30 s.");
@@ -95,12 +127,32 @@ function* limits({ cpuMs }: DeployConfig): Generator<Finding> {
   }
 }
 
-function* cache({ cached }: DeployConfig): Generator<Finding> {
+function* cache({ cached, entrypoints }: DeployConfig): Generator<Finding> {
+  for (const name of entrypoints) {
+    if (knownEntrypoints.includes(name)) continue;
+    yield stop(`[exports.${name}] names no entrypoint of src/index.ts${didYouMean(name, knownEntrypoints) || "."}`);
+  }
   if (cached.includes("default")) {
     yield stop("The platform's cache is on for `default`, which checks who asks: answers would go to others.");
   }
   if (!cached.includes("PublicAnswers")) {
     yield note("The platform's cache is off for PublicAnswers: each data centre reads bodies from KV by itself.");
+  }
+}
+
+/** Secrets that the registry could not use, before they are uploaded. */
+function* givenSecrets({ given = {} }: Secrets): Generator<Finding> {
+  for (const [name, value] of Object.entries(given)) {
+    if (!secretNames.includes(name)) {
+      yield note(`${name} of the secrets file is no secret of the registry${didYouMean(name, secretNames) || "."}`);
+      continue;
+    }
+    try {
+      readConfig({ [name]: value });
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      yield stop(`${error.message}. Correct it in the secrets file.`);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { parseEnv } from "node:util";
+import { parseEnv, stripVTControlCharacters } from "node:util";
 import { CommandError, didYouMean, UsageError } from "../command.ts";
 import { projectPath } from "../project.ts";
 import { runTool } from "../run-tool.ts";
@@ -16,9 +16,13 @@ interface Read {
   limits?: { cpu_ms?: number };
   cache?: { enabled: boolean };
   exports?: Record<string, { cache?: { enabled: boolean } }>;
-  routes?: (string | { pattern: string })[];
+  route?: Route;
+  routes?: Route[];
+  workers_dev?: boolean;
   definedEnvironments?: string[];
 }
+
+type Route = string | { pattern: string };
 
 /** wrangler.toml as wrangler itself reads it for an environment. */
 export async function readDeployConfig(env: string | undefined): Promise<DeployConfig> {
@@ -38,7 +42,9 @@ export async function readDeployConfig(env: string | undefined): Promise<DeployC
     flags: config.compatibility_flags,
     cpuMs: config.limits?.cpu_ms,
     cached: cachedEntrypoints(config),
-    hosts: (config.routes ?? []).map((route) => hostOf(typeof route === "string" ? route : route.pattern)),
+    entrypoints: Object.keys(config.exports ?? {}),
+    hosts: [...(config.route === undefined ? [] : [config.route]), ...(config.routes ?? [])].map(hostOf),
+    workersDev: config.workers_dev === true,
   };
 }
 
@@ -63,7 +69,10 @@ function cachedEntrypoints({ cache, exports = {} }: Read): string[] {
   );
 }
 
-const hostOf = (pattern: string) => pattern.replace(/^[a-z]+:\/\//, "").replace(/\/.*$/, "");
+function hostOf(route: Route): string {
+  const pattern = typeof route === "string" ? route : route.pattern;
+  return pattern.replace(/^[a-z]+:\/\//, "").replace(/\/.*$/, "");
+}
 
 /** The secrets that the deployed Worker has. A Worker that does not exist yet has none. */
 export async function deployedSecrets(env: string | undefined): Promise<Secrets> {
@@ -73,18 +82,18 @@ export async function deployedSecrets(env: string | undefined): Promise<Secrets>
     return { known: Array.from(names, ([, name = ""]) => name) };
   }
   if (/\b10007\b|not found|does not exist/i.test(output)) return { known: [] };
-  const text =
-    "wrangler could not list the secrets. Log in: npx wrangler login; npx wrangler whoami shows who you are.";
+  const reason = /ERROR\S*\s+(.+)/.exec(stripVTControlCharacters(output))?.[1]?.trim().replace(/\.$/, "");
+  const text = `wrangler could not list the secrets${reason === undefined ? "" : ` (${reason})`}. Log in: npx wrangler login, or set CLOUDFLARE_API_TOKEN; npx wrangler whoami shows who you are.`;
   return { unknown: { level: "stop", text } };
 }
 
-/** Names of the secrets in a file, JSON or NAME=VALUE, that is uploaded with the deployment. */
-export async function secretsInFile(path: string): Promise<string[]> {
+/** The secrets in a file, JSON or NAME=VALUE, that is uploaded with the deployment. */
+export async function secretsInFile(path: string): Promise<Record<string, string>> {
   const text = await readFile(path, "utf8").catch(() => {
     throw new CommandError(`The secrets file ${path} cannot be read.`);
   });
   const values = text.trimStart().startsWith("{") ? parsedJson(text, path) : parseEnv(text);
-  return Object.entries(values).flatMap(([name, value]) => (value ? [name] : []));
+  return Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value ? [[name, String(value)]] : [])));
 }
 
 function parsedJson(text: string, path: string): Record<string, unknown> {

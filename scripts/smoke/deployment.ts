@@ -74,7 +74,8 @@ export class Deployment {
     } catch (error) {
       if (this.#signal.aborted) throw new CommandError(String(this.#signal.reason?.message ?? "Stopped"));
       const { cause, name, message } = error as Error & { cause?: { code?: string } };
-      const reason = name === "TimeoutError" ? `no answer within ${patienceMs / 1_000} s` : (cause?.code ?? message);
+      const reason =
+        name === "TimeoutError" ? `no answer within ${patienceMs / 1_000} s` : whyUnreached(cause?.code, message);
       throw new CommandError(`${this.url}${path} cannot be reached: ${reason}`);
     }
   }
@@ -93,6 +94,15 @@ export function parseOrigin(text: string): string {
     throw new UsageError(`${url.origin} is not https: the token would go over the network in the clear.`);
   }
   return url.origin;
+}
+
+function whyUnreached(code: string | undefined, message: string): string {
+  const known: Record<string, string> = {
+    ECONNREFUSED: "nothing listens there; is it running?",
+    ENOTFOUND: "there is no such host; is the address right?",
+  };
+  const said = code === undefined ? undefined : known[code];
+  return said === undefined ? (code ?? message) : `${said} (${code})`;
 }
 
 function parsed(text: string): unknown {

@@ -1,11 +1,9 @@
 import { reaches } from "../http/directory-state.ts";
 import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import { type TenantKey, tenantKey } from "../kernel/names.ts";
+import { freshMs } from "../kernel/platform/freshness.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
 import type { CatalogDirectory, DirectoryAsOf, PrivateServers } from "./contract.ts";
-
-/** What the directory said counts for this long. */
-const freshMs = 2_000;
 
 interface OwnServersOptions {
   memory: MemoryBudget;

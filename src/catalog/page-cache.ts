@@ -1,5 +1,6 @@
 import type { DirectoryState } from "../http/directory-state.ts";
 import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
+import { freshMs } from "../kernel/platform/freshness.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
 
 /** A catalogue page as sent. */
@@ -19,8 +20,6 @@ export interface PublicPage {
   content: string;
   etag: string;
 }
-
-const freshMs = 2_000;
 
 interface Kept<T> {
   value: T;

@@ -6,6 +6,7 @@ import { type Page, type PageRequest, pageOf, readCursor, serverKey } from "../h
 import { digestOfText } from "../kernel/digest.ts";
 import type { Failure } from "../kernel/failure.ts";
 import { refOf } from "../kernel/names.ts";
+import { freshMs } from "../kernel/platform/freshness.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { type CatalogEntry, listedServer } from "../registry/summary.ts";
@@ -41,8 +42,6 @@ export interface CatalogFreshness {
 
 /** Part of the ETag: change it whenever the response format changes. */
 const version = "c3";
-/** A page with private servers is sent again for this long. */
-const ownMs = 2_000;
 
 /**
  * A page of the servers a caller may see, across tenants. What is public comes from the isolate's copy of the directory, and
@@ -209,7 +208,7 @@ function sent(services: CatalogDeps, page: CatalogPage, { own }: LocalParts): Sh
   services.usage.memory += 1;
   const { edgeDirectory, catalogPages } = services;
   const writeVersion = catalogPages.writeVersion();
-  const until = own === undefined ? undefined : services.now() + ownMs;
+  const until = own === undefined ? undefined : services.now() + freshMs;
   const holds = () =>
     edgeDirectory.isCurrent(page.directory) &&
     catalogPages.writeVersion() === writeVersion &&

@@ -1,5 +1,6 @@
 import { type DirectoryState, reaches } from "../http/directory-state.ts";
 import { type CacheApi, logStorageError } from "../kernel/platform/cache-api.ts";
+import { confirmMs, freshMs, trustMs } from "../kernel/platform/freshness.ts";
 import type { SegmentDirectory, SyncAnswer } from "./contract.ts";
 import { readDocuments } from "./read-documents.ts";
 import { chunkKey, parseRoot, type Root, rootKey, segmentKey } from "./root.ts";
@@ -30,12 +31,8 @@ export interface DirectoryNeed {
 /** Why the object has to answer, for the metrics. */
 type Fallback = "off" | "strong" | "loading" | "unconfirmed" | "too large" | "behind";
 
-/** The object is asked this often whether a view is current; only while there are readers. */
-const confirmMs = 60_000;
-/** A view that was not confirmed for this long is not used. With what is kept of answers, changes show within 80 s. */
-const trustMs = 75_000;
 /** How often an isolate looks for writes that others in its data centre made. */
-const writtenCheckMs = 2_000;
+const writtenCheckMs = freshMs;
 const writtenSeconds = 90;
 /** A root is replaced at most this often, unless it has become useless: until then deltas bring it up to date. */
 const rootMs = 10_000;

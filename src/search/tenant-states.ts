@@ -1,10 +1,8 @@
 import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import type { TenantKey } from "../kernel/names.ts";
+import { freshMs } from "../kernel/platform/freshness.ts";
 import type { AsOf } from "../registry/contract.ts";
 import type { SearchState, SearchTenant } from "./contract.ts";
-
-/** As long as what a caller's own tenants answered is used again. */
-const freshMs = 2_000;
 
 interface TenantStatesOptions {
   memory: MemoryBudget;

@@ -1,9 +1,7 @@
 import type { DirectoryState } from "../http/directory-state.ts";
+import { freshMs } from "../kernel/platform/freshness.ts";
 import type { SearchDeps } from "./deps.ts";
 import type { SearchScope } from "./visible-cards.ts";
-
-/** What a caller's own tenants answered is used again for this long, unless something was written through this isolate. */
-const ownMs = 2_000;
 
 /** When a search began, by the clock and by the writes through this isolate. */
 export interface SearchStart {
@@ -30,6 +28,6 @@ export function searchValidity(
   const state = directory && { epoch: directory.epoch, generation: directory.generation };
   return () => {
     if (state !== undefined && !services.edgeDirectory.isCurrent(state)) return false;
-    return own.length === 0 || (services.now() - start.at <= ownMs && services.writes() === start.writes);
+    return own.length === 0 || (services.now() - start.at <= freshMs && services.writes() === start.writes);
   };
 }

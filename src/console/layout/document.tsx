@@ -1,6 +1,7 @@
 import type { Child } from "hono/jsx";
 import { version } from "../../kernel/version.ts";
 import type { PageAnswer } from "../page.ts";
+import { until } from "../parts/figures.tsx";
 import type { Viewer } from "../sign-in/viewer.ts";
 import { type FileNames, staticPath } from "../static-files.ts";
 import { Keys } from "./keys.tsx";
@@ -97,7 +98,6 @@ function Header({ nav, frame: { viewer, here, now } }: { nav: PageAnswer["nav"];
 
 function SignedIn({ viewer: { principal }, now }: { viewer: Viewer; now: number }) {
   const { subject, tenants, admin, expiresAt } = principal;
-  const minutes = Math.max(0, Math.round((expiresAt * 1_000 - now) / 60_000));
   const first = admin ? "admin" : (tenants[0] ?? "no tenant");
   const more = !admin && tenants.length > 1 ? ` +${tenants.length - 1}` : "";
   return (
@@ -109,7 +109,7 @@ function SignedIn({ viewer: { principal }, now }: { viewer: Viewer; now: number 
           {more}
         </span>
       </a>
-      <span class="mute small ends">ends in {minutes} min</span>
+      <span class="mute small ends">ends in {until(expiresAt * 1_000, now)}</span>
       <form method="post" action="/sign-out">
         <button type="submit" class="plain">
           Sign out

@@ -1,5 +1,6 @@
 import { scopes } from "../../auth/principal.ts";
 import { page } from "../page.ts";
+import { until } from "../parts/figures.tsx";
 
 const allows: Record<(typeof scopes)[number], string> = {
   "registry:read": "reads the servers of its tenants, searches them, negotiates with them",
@@ -12,7 +13,7 @@ const me = page({
   signedIn: true,
 
   get(_, { viewer: { principal }, now }) {
-    const minutes = Math.max(0, Math.round((principal.expiresAt * 1_000 - now) / 60_000));
+    const end = principal.expiresAt * 1_000;
     return {
       title: "You",
       same: { json: "/api/whoami", cli: "whoami" },
@@ -20,8 +21,8 @@ const me = page({
         <article class="prose">
           <h1>{principal.subject}</h1>
           <p>
-            Signed in until <time datetime={new Date(principal.expiresAt * 1_000).toISOString()}>{minutes} min</time>{" "}
-            from now. The cookie counts for these pages only: the API takes tokens.
+            Signed in until <time datetime={new Date(end).toISOString()}>{until(end, now)}</time> from now. The cookie
+            counts for these pages only: the API takes tokens.
           </p>
           <h2>Tenants</h2>
           {principal.admin && <p>Admin: a member of every tenant.</p>}

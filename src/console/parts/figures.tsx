@@ -47,6 +47,13 @@ export function ago(iso: string, now: number): string {
   return step === undefined ? "just now" : `${Math.floor(seconds / step[0])} ${step[1]} ago`;
 }
 
+/** Until a moment, in its largest whole unit: `8 h`, `45 min`. */
+export function until(milliseconds: number, now: number): string {
+  const minutes = Math.max(0, Math.round((milliseconds - now) / 60_000));
+  const [size, unit] = steps.find(([seconds]) => minutes * 60 >= seconds) ?? [60, "min"];
+  return `${Math.floor((minutes * 60) / size)} ${unit}`;
+}
+
 export function Ago({ at, now }: { at: string; now: number }) {
   if (Number.isNaN(Date.parse(at))) return <>{at.slice(0, 40)}</>;
   return (

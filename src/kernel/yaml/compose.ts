@@ -36,6 +36,9 @@ type ComposeOptions = ConstructorParameters<typeof Composer>[0];
 /** More than any document needs: each part is composed with all of them. */
 const mostDirectives = 8;
 
+/** More levels than JSON may have here: each step passes through all of those above it. */
+const mostLevels = 128;
+
 /** Composes the tokens of a stream with pauses. Throws if a large item has a collection as its key. */
 export function* composeSteps(
   tokens: readonly CST.Token[],
@@ -93,8 +96,9 @@ interface Divided {
 }
 
 /** A token without most of its items if it is a large collection. `end` is where the text of the token ends. */
-function* divideSteps(token: CST.Token, end: number, found: Divided): Steps<CST.Token> {
+function* divideSteps(token: CST.Token, end: number, found: Divided, depth = 0): Steps<CST.Token> {
   if (!isCollectionToken(token) || end - token.offset <= charactersPerStep) return token;
+  if (depth > mostLevels) throw new Error("the YAML is nested too deeply");
   const items: Item[] = token.items;
   const starts = items.map((item) => startOf(item) ?? token.offset);
   yield items.length / 5;
@@ -116,7 +120,7 @@ function* divideSteps(token: CST.Token, end: number, found: Divided): Steps<CST.
     if (length > charactersPerStep) {
       if (isCollectionToken(item.key))
         throw new Error("a key must be a plain value, neither an alias nor a collection");
-      if (item.value) item.value = yield* divideSteps(item.value, starts[index + 1] ?? end, found);
+      if (item.value) item.value = yield* divideSteps(item.value, starts[index + 1] ?? end, found, depth + 1);
     }
     if (index >= kept) continue;
     const before = items[index - 1];

@@ -2,6 +2,7 @@ import type { Freshness } from "../../http/request.ts";
 import type { MemoryBudget, MemoryCache } from "../../kernel/memory-budget.ts";
 import { type ServerRef, type TenantKey, tenantKey } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
+import { confirmMs, edgeMs, freshMs, trustMs } from "../../kernel/platform/freshness.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { type Head, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
@@ -30,15 +31,9 @@ interface EdgeEntry {
   confirmedAt?: number;
 }
 
-const memoryMs = 2_000;
-const edgeMs = 15_000;
 const floorMs = 90_000;
 /** The minimum that KV allows. */
 const kvCacheTtlSeconds = 30;
-/** The object is asked this often whether a head is current; only while there are readers. */
-const confirmMs = 60_000;
-/** KV may show any past: a head that was not confirmed for this long is not used. With the memory's 2 s, 80 s hold. */
-const trustMs = 75_000;
 /** A question in the background that takes longer has died with its request. */
 const callMs = 5_000;
 
@@ -82,7 +77,7 @@ export class Heads {
   peek(ref: ServerRef, freshness: Freshness): Resolved | undefined {
     if (freshness.strong) return undefined;
     const entry = this.#memory.get(headKey(ref.tenant, ref.name));
-    if (entry === undefined || this.#options.now() - entry.at > memoryMs) return undefined;
+    if (entry === undefined || this.#options.now() - entry.at > freshMs) return undefined;
     if (entry.resolved.asOf < freshness.minGeneration) return undefined;
     this.#options.usage.memory += 1;
     return entry.resolved;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fitBudget, verdictText } from "../../../src/console/fit.ts";
-import { ago, number, share, short, shortDigest } from "../../../src/console/parts/figures.tsx";
+import { ago, number, share, short, shortDigest, until } from "../../../src/console/parts/figures.tsx";
 import { Item } from "../../../src/console/parts/item.tsx";
 import { clip, marked, text } from "../../../src/console/parts/text.tsx";
 import { cookieOf, safeNext } from "../../../src/console/sign-in/cookie.ts";
@@ -85,6 +85,12 @@ describe("figures", () => {
       "just now",
       "3 h ago",
       "1 y ago",
+    ]);
+    expect([0, 45, 59.6, 480].map((minutes) => until(now + minutes * 60_000, now))).toEqual([
+      "0 min",
+      "45 min",
+      "1 h",
+      "8 h",
     ]);
     expect(shortDigest(`sha256-4ef7${"0".repeat(56)}34f2`)).toBe("sha256-4ef7…34f2");
   });

@@ -51,6 +51,16 @@ describe("a deployment that cannot work is stopped with what to do", () => {
     ],
     ["a setting that cannot be read", vars({ READ_LIMIT: "many" }), "READ_LIMIT must be"],
     ["a setting for development", vars({ ALLOW_LOOPBACK_FETCH: "true" }), "ALLOW_LOOPBACK_FETCH is true"],
+    [
+      "a secret that anyone can read",
+      vars({ JWT_SECRET: "a secret of forty characters, or of more" }),
+      "JWT_SECRET is a secret, but stands below [vars]",
+    ],
+    [
+      "an entrypoint that there is not",
+      { ...whole, entrypoints: ["default", "PublicAnswer"] },
+      "[exports.PublicAnswer] names no entrypoint of src/index.ts; did you mean PublicAnswers?",
+    ],
     ["a cache for everything", { ...whole, cached: ["default", "PublicAnswers"] }, "is on for `default`"],
     ["a limit that a publish exceeds", { ...whole, cpuMs: 10 }, "cpu_ms is 10."],
     ["a limit above the platform's", { ...whole, cpuMs: 400_000 }, "cpu_ms is 400000."],
@@ -64,6 +74,30 @@ describe("a deployment that cannot work is stopped with what to do", () => {
     ["an identity provider and a key for cursors", { JWKS_URL: "https://id.example/keys" }, ["SIGNING_SECRET"], []],
   ])("%s", (_, changed, known, messages) => {
     expect(stops(vars(changed), { known })).toEqual(messages.map((text) => expect.stringContaining(text)));
+  });
+
+  it.each<[string, string[], boolean]>([
+    ["https://registry.a.example", ["*.a.example"], true],
+    ["https://a.example", ["*.a.example"], false],
+    ["https://rollcall.me.workers.dev", ["b.example"], true],
+  ])("PUBLIC_URL %s with routes for %j", (publicUrl, hosts, agrees) => {
+    expect(stops({ ...vars({ PUBLIC_URL: publicUrl }), hosts }).length).toBe(agrees ? 0 : 1);
+  });
+
+  it("a secret that is given and too short", () => {
+    const given = { JWT_SECRET: "short" };
+    expect(stops(whole, { ...secrets, given })).toEqual([
+      "JWT_SECRET must be at least 32 bytes. Correct it in the secrets file.",
+    ]);
+    const misspelt = { JWT_SECRETS: "a secret of forty characters, or of more" };
+    expect(findings(whole, { ...secrets, given: misspelt }).map(({ text }) => text)).toContain(
+      "JWT_SECRETS of the secrets file is no secret of the registry; did you mean JWT_SECRET?",
+    );
+  });
+
+  it("notes a setting that the registry does not know", () => {
+    const notes = findings(vars({ READ_LIMITS: "1/1" }), secrets).map(({ text }) => text);
+    expect(notes).toContain("READ_LIMITS below [vars] is no setting of the registry; did you mean READ_LIMIT?");
   });
 
   it("names the environment in the command that sets a secret", () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type BillInputs, billOf, prices, type Scenario, usualScenario } from "../../../scripts/sim/model.ts";
+import { type BillInputs, billOf, cachedSearches, type Scenario, usualScenario } from "../../../scripts/sim/model.ts";
+import { limits, priceList } from "../../../scripts/sim/platform.ts";
 
 const inputs = JSON.parse(readFileSync("scripts/sim/inputs.json", "utf8")) as BillInputs;
 const scenario = (changed: Partial<Scenario> = {}): Scenario => ({
@@ -15,19 +16,32 @@ describe("the measured inputs", () => {
     expect(inputs.measured.command).toContain("npm run bench:bill");
   });
 
-  it("have every kind of request that the model reckons with", () => {
-    const kinds = [
-      "hotRead",
-      "readAfter2s",
-      "readAfter15s",
-      "readCold",
-      "search",
-      "cataloguePage",
-      "publish",
-      "webhook",
-    ];
-    for (const kind of kinds) expect(inputs.requests[kind], kind).toBeDefined();
+  it.each(Object.keys(inputs.requests))("of %s are all reckoned with", (kind) => {
+    const { [kind]: one, ...others } = inputs.requests;
+    expect(() => billOf({ ...inputs, requests: others }, scenario())).toThrow(`The measured inputs lack ${kind}.`);
+    expect(one?.cpuMs).toBeGreaterThan(0);
+  });
+
+  it("are of discovery in two sizes of directory, from the isolate's copy and by the object", () => {
+    const [few, many] = inputs.discovery;
+    expect(many.cards).toBeGreaterThan(5 * few.cards);
+    for (const { search, cataloguePage, searchByObject, pageByObject } of [few, many]) {
+      expect([search, cataloguePage].map(({ operations }) => operations["objectCalls"])).toEqual([0, 0]);
+      expect([searchByObject, pageByObject].map(({ operations }) => operations["objectCalls"])).toEqual([1, 1]);
+    }
     expect(Object.values(inputs.bytes).every((bytes) => bytes > 0)).toBe(true);
+  });
+});
+
+describe("prices and limits", () => {
+  it.each([...Object.entries(priceList), ...Object.entries(limits)])("%s has a source", (_, { source }) => {
+    expect(source).toMatch(/^https:\/\/developers\.cloudflare\.com\/|^docs\/|^wrangler\.toml$/);
+  });
+
+  it("are those of this project's own settings", () => {
+    const toml = readFileSync("wrangler.toml", "utf8");
+    expect(toml).toContain(`DIRECTORY_MB = "${limits.directoryBytes.value / 1024 ** 2}"`);
+    expect(toml).toContain(`cpu_ms = ${limits.requestCpuMs.value / 1_000}_000`);
   });
 });
 
@@ -36,7 +50,7 @@ describe("the bill", () => {
     const { perDay, dollars } = billOf(inputs, scenario());
     const { all, ...items } = dollars;
     expect(Object.values(items).reduce((a, b) => a + b, 0)).toBeCloseTo(all, 6);
-    expect(dollars.kvWrites).toBeCloseTo((perDay.kvWrites * 30 * prices.kvWrites) / 1e6, 6);
+    expect(dollars.kvWrites).toBeCloseTo((perDay.kvWrites * 30 * priceList.kvWrites.dollars) / 1e6, 6);
   });
 
   it("finds every head and body somewhere", () => {
@@ -65,9 +79,45 @@ describe("the bill", () => {
     expect(many.perDay.kvReads).toBeLessThan(10 * few.perDay.kvReads);
   });
 
-  it("comes to the memory of an isolate first where there are many servers", () => {
-    const [wall] = billOf(inputs, scenario({ servers: 1e6, readsPerDay: 1e6 })).walls;
-    expect(wall?.name).toBe("memory for the directory in an isolate");
-    expect(wall?.use).toBeGreaterThan(1);
+  it("has an object call for what only a tenant's object can confirm, at most one a minute in a data centre", () => {
+    const calls = (publicShare: number) => billOf(inputs, scenario({ publicShare, servers: 1e3 })).perDay.objectCalls;
+    expect(calls(0.1)).toBeGreaterThan(calls(0.9));
+    const all = scenario({ publicShare: 0, servers: 1, readsPerDay: 1e9, searchShare: 0, catalogueShare: 0 });
+    const aDay = usualScenario.dataCentres * 24 * 60;
+    const { objectCalls } = billOf(inputs, { ...all, writesPerServer: 0 }).perDay;
+    expect(objectCalls / aDay).toBeGreaterThan(0.9);
+    expect(objectCalls / aDay).toBeLessThanOrEqual(1);
+  });
+
+  it("asks the directory's object where isolates cannot have a copy, and then comes to a wall", () => {
+    const use = (servers: number) => {
+      const { walls } = billOf(inputs, scenario({ servers }));
+      return Object.fromEntries(walls.map((wall) => [wall.short, wall.use]));
+    };
+    expect(use(1e3)).toMatchObject({ memory: expect.closeTo(0.1, 0), "object CPU": 0 });
+    expect(use(1e5)["memory"]).toBeGreaterThan(1);
+    expect(use(1e5)["object CPU"]).toBeGreaterThan(1);
+    // Searches and pages each for themselves.
+    for (const shares of [
+      { searchShare: 1, catalogueShare: 0 },
+      { searchShare: 0, catalogueShare: 1 },
+    ]) {
+      const calls = (servers: number) => billOf(inputs, scenario({ ...shares, servers })).perDay.objectCalls;
+      expect(calls(1e5) - calls(1e3)).toBeGreaterThan(0.9e8);
+    }
+  });
+});
+
+describe("searches behind the platform's cache", () => {
+  const at = (changed: Partial<Scenario>) => cachedSearches(inputs, scenario(changed));
+
+  it("are found there less often the more is published, because each change makes another key", () => {
+    expect(at({ servers: 1e4 }).hits).toBeGreaterThan(at({ servers: 1e5 }).hits);
+    expect(at({ servers: 1e4, readsPerDay: 1e6 }).hits).toBeLessThan(at({ servers: 1e4 }).hits);
+  });
+
+  it("cost more than they save where isolates rank by themselves and are asked little", () => {
+    const { with: cached, without } = at({ servers: 1e4, readsPerDay: 1e6 });
+    expect(cached).toBeGreaterThan(without);
   });
 });
