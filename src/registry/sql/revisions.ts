@@ -173,7 +173,7 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
 }
 
 /** Items up to which a body is read with one statement. */
-const mostReadAtOnce = 500;
+const mostReadAtOnce = 2_000;
 const itemsPerStep = 250;
 /** About the time of reading an item's row and joining its text. */
 const unitsPerItem = 15;

@@ -41,6 +41,7 @@ export class CardIndex {
   #recent: NumberedPart | undefined;
   #stamp = "";
   #preparing: Promise<void> | undefined;
+  #isCurrent = false;
 
   /** Approximate size in memory. */
   get bytes(): number {
@@ -51,19 +52,23 @@ export class CardIndex {
     this.#base = undefined;
     this.#recent = undefined;
     this.#stamp = "";
+    this.#isCurrent = false;
   }
 
   /**
-   * Brings the index up to date with pauses. Many searches wait for the same one. What is written meanwhile is added by
+   * Brings the index up to date with pauses. Returns undefined if it is; `parts` is then to be called at once. Many searches wait for the same one. What is written meanwhile is added by
    * `parts`.
    */
-  async prepare(sql: SqlStorage, generation: number, pace = createWorkerPace()): Promise<void> {
+  prepare(sql: SqlStorage, generation: number, pace = createWorkerPace()): Promise<void> | undefined {
     const stamp = stampOf(sql, generation);
-    if (stamp === this.#stamp) return;
+    if (stamp === this.#stamp) {
+      this.#isCurrent = true;
+      return undefined;
+    }
     this.#preparing ??= this.#refresh(sql, stamp, pace).finally(() => {
       this.#preparing = undefined;
     });
-    await this.#preparing;
+    return this.#preparing;
   }
 
   async #refresh(sql: SqlStorage, stamp: string, pace: Pace): Promise<void> {
@@ -73,9 +78,13 @@ export class CardIndex {
 
   /** The parts of the index at this generation of the object. */
   parts(sql: SqlStorage, generation: number): readonly NumberedPart[] {
-    const stamp = stampOf(sql, generation);
-    if (stamp !== this.#stamp) runAtOnce(this.#refreshSteps(sql));
-    this.#stamp = stamp;
+    // Asked right behind `prepare`, nothing can have changed.
+    if (!this.#isCurrent) {
+      const stamp = stampOf(sql, generation);
+      if (stamp !== this.#stamp) runAtOnce(this.#refreshSteps(sql));
+      this.#stamp = stamp;
+    }
+    this.#isCurrent = false;
     return [this.#base, this.#recent].filter((part) => part !== undefined);
   }
 

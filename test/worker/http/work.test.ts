@@ -51,24 +51,6 @@ describe("a costly request without a place", () => {
     expect([200, 201]).toContain(status);
   });
 
-  it("takes its place only once its body is here", async () => {
-    const registry = new Registry();
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    const sender = writable.getWriter();
-    const path = "/api/import/openapi?tenant=crowd&name=slow&dryRun=true";
-    const headers = { "Content-Type": "application/json" };
-    const slow = registry.send("POST", path, { token: publisher, headers, body: readable });
-    const [first, ...rest] = JSON.stringify(openApi);
-    await sender.write(new TextEncoder().encode(first));
-    // Another import of the same caller, who may have one place.
-    expect((await registry.send("POST", path, { token: publisher, headers, body: openApi })).status).toBe(200);
-    expect(registry.services.admission.counts).toEqual({ admitted: 1, waited: 0, refused: 0 });
-    await sender.write(new TextEncoder().encode(rest.join("")));
-    await sender.close();
-    expect((await slow).status).toBe(200);
-    expect(registry.services.admission.counts.admitted).toBe(2);
-  });
-
   it("is refused when the bodies of others have used up the memory for them", async () => {
     const registry = new Registry();
     const others = registry.services.uploads.start();
