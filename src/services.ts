@@ -25,6 +25,7 @@ import { digestOfTextSync } from "./kernel/digest.ts";
 import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
 import { type TenantKey, tenantKey } from "./kernel/names.ts";
 import { Admission } from "./kernel/pace/admission.ts";
+import { Uploads } from "./kernel/pace/uploads.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { type CachedEntrypoint, PlatformCache } from "./kernel/platform/platform-cache.ts";
@@ -80,6 +81,7 @@ export interface Services {
   searchLimiter: RateLimiter;
   /** Places for costly requests. */
   admission: Admission;
+  uploads: Uploads;
   /** Limits what one caller's requests cost, by size. */
   workLimiters: WorkLimiters;
   negotiateLimiter: RateLimiter;
@@ -183,6 +185,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     readLimiter: new RateLimiter(config.readLimit),
     searchLimiter: new RateLimiter(config.searchLimit),
     admission: new Admission(now),
+    uploads: new Uploads(now),
     workLimiters: { bytes: new RateLimiter(config.workLimit.bytes), items: new RateLimiter(config.workLimit.items) },
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     anonymousNegotiateLimiter: new RateLimiter(config.anonymousNegotiateLimit.network),

@@ -1,9 +1,13 @@
 import type { HttpDeps } from "../http/deps.ts";
-import { countWork, type Leave, takePlace } from "../http/limits/work.ts";
+import { countWork, takePlace } from "../http/limits/work.ts";
 import type { Failure } from "../kernel/failure.ts";
+import type { Leave } from "../kernel/pace/admission.ts";
 
 /** An index with more items is costly: it needs a place. */
 export const heavyElements = 2_000;
+
+/** The place of an index whose client has left is free after this time: nothing renews it. */
+const keptMs = 5_000;
 
 /** Items that are counted for the caller together. */
 const countedAtOnce = 500;
@@ -26,6 +30,7 @@ export class IndexWork {
   /** Counts an item. Returns a promise only if something is to be waited for, or was refused. */
   add(): Promise<Failure | undefined> | undefined {
     this.#elements += 1;
+    if (this.#elements % countedAtOnce === 0) this.#leave?.renew();
     const isHeavy = this.#elements === heavyElements + 1;
     if (!isHeavy && this.#elements % countedAtOnce !== 0) return undefined;
     return this.#account(isHeavy);
@@ -33,7 +38,7 @@ export class IndexWork {
 
   async #account(isHeavy: boolean): Promise<Failure | undefined> {
     if (!isHeavy) return this.#count();
-    const place = await takePlace(this.#services, this.#caller);
+    const place = await takePlace(this.#services, this.#caller, keptMs);
     if (!place.ok) return place.error;
     this.#leave = place.value;
     return undefined;

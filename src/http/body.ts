@@ -5,6 +5,7 @@ import { characterIssues } from "../kernel/characters.ts";
 import { type FailureCode, failure } from "../kernel/failure.ts";
 import { issueText } from "../kernel/issue.ts";
 import type { Pace } from "../kernel/pace/pace.ts";
+import { uploadMs } from "../kernel/pace/uploads.ts";
 import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
 import type { Result } from "../kernel/result.ts";
 import { type JsonFault, parseStrictJson, type StrictJson, strictJsonSteps } from "../kernel/strict-json.ts";
@@ -124,16 +125,23 @@ export async function readBytes(c: RequestContext, limit: number, bound: BodyBou
   if (stream === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of stream.values({ preventCancel: true })) {
-    size += chunk.byteLength;
-    if (size > limit) break;
-    chunks.push(chunk);
-  }
-  if (size > limit) {
+  const upload = c.get("upload");
+  const receive = async () => {
+    for await (const chunk of stream.values({ preventCancel: true })) {
+      size += chunk.byteLength;
+      if (size > limit) throw tooLarge();
+      upload?.hold(chunk.byteLength);
+      chunks.push(chunk);
+    }
+  };
+  try {
+    await (upload === undefined ? receive() : withTimeout(receive(), uploadMs));
+  } catch (cause) {
     await refuseBody(c, stream);
-    throw tooLarge();
+    throw cause instanceof DOMException && cause.name === "TimeoutError" ? tooSlow() : cause;
   }
   if (!(announced > 0)) count?.(size);
+  await upload?.received(size);
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
@@ -141,6 +149,11 @@ export async function readBytes(c: RequestContext, limit: number, bound: BodyBou
     at += chunk.byteLength;
   }
   return bytes;
+}
+
+function tooSlow() {
+  const message = `The body was not sent within ${uploadMs / 1_000} seconds; nothing was changed`;
+  return requestError("ErrorInvalidBody", message, { hint: "Send it in smaller parts, or over a faster connection" });
 }
 
 /** What is received and dropped of a refused body. */

@@ -29,12 +29,22 @@ export interface Variables {
   tenant?: TenantKey;
   /** Counts a body of this size before it is read; throws for a caller who sent too much. */
   countBytes?: (size: number) => void;
+  /** Of a request that may be costly. */
+  upload?: CostlyUpload;
   /** Id of the JSON-RPC message, for an error response. */
   rpcId?: string | number;
   /** The request is for a page: what fails is told to a person. */
   isPage?: boolean;
   /** The error handler has already logged the error. */
   logged?: boolean;
+}
+
+/** What a request that may be costly does while its body is read. */
+export interface CostlyUpload {
+  /** Counts bytes that were received; throws if there is no room for them. */
+  hold: (bytes: number) => void;
+  /** Takes a place if the request is costly, now that its body is here; throws if there is none in time. */
+  received: (bytes: number) => Promise<void>;
 }
 
 export type App = Hono<{ Bindings: Env; Variables: Variables }>;

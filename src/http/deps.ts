@@ -1,6 +1,7 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Config } from "../config.ts";
 import type { Admission } from "../kernel/pace/admission.ts";
+import type { Uploads } from "../kernel/pace/uploads.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { Cursors } from "./cursor.ts";
 import type { Metrics } from "./metrics.ts";
@@ -33,6 +34,7 @@ export interface HttpDeps {
   authenticator: Authenticator;
   readLimiter: RateLimiter;
   admission: Admission;
+  uploads: Uploads;
   workLimiters: WorkLimiters;
   /** Complete responses that can be sent again. */
   responses: ResponseStore;

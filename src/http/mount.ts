@@ -1,12 +1,13 @@
 import type { Principal } from "../auth/principal.ts";
 import type { NamedTenant } from "../kernel/names.ts";
+import type { Leave } from "../kernel/pace/admission.ts";
 import type { StrictJson } from "../kernel/strict-json.ts";
 import { checkHeld } from "./access.ts";
 import { answersOf } from "./answer.ts";
-import { type BodyBound, parseBody, parseJson, parseText, readBytes, readDocument } from "./body.ts";
+import { type BodyBound, parseBody, parseJson, parseText, readBytes, readDocument, refuseBody } from "./body.ts";
 import { type App, type RequestContext, requestError, type ServedOperation, throwIf, unwrap } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
-import { countWork, heavyBytes, heavyItems, type Leave, takePlace } from "./limits/work.ts";
+import { busy, countWork, heavyBytes, heavyItems, takePlace } from "./limits/work.ts";
 import type { BodyDeclaration, Operation } from "./operation.ts";
 import { compile, queryReader, readAll } from "./read-parameters.ts";
 
@@ -90,7 +91,25 @@ function serve(services: HttpDeps, operation: Operation): (c: RequestContext) =>
     const subject = access.verify === undefined ? c.get("subject") : undefined;
     if (subject !== undefined) c.set("countBytes", (size) => throwIf(countWork(services, subject, "bytes", size)));
 
-    const leave = { now: await enterIfHeavy(services, operation, caller, Number(c.req.header("Content-Length"))) };
+    const leave: { now?: Leave } = {};
+    const upload = operation.heavy === undefined ? undefined : services.uploads.start();
+    if (upload !== undefined) {
+      if (services.admission.isFull && isHeavy(operation, Number(c.req.header("Content-Length")))) {
+        await refuseBody(c);
+        throwIf(busy());
+      }
+      // The clean-up below never runs for a client who has left.
+      c.req.raw.signal.addEventListener("abort", () => {
+        leave.now?.();
+        upload.end();
+      });
+      c.set("upload", {
+        hold: (bytes) => throwIf(upload.hold(bytes) ? undefined : busy()),
+        received: async (bytes) => {
+          leave.now ??= await enterIfHeavy(services, operation, caller, bytes);
+        },
+      });
+    }
     try {
       let bytes: Uint8Array | undefined;
       if (access.verify !== undefined && body !== undefined) {
@@ -118,6 +137,7 @@ function serve(services: HttpDeps, operation: Operation): (c: RequestContext) =>
       });
     } finally {
       leave.now?.();
+      upload?.end();
     }
   };
 }
@@ -125,14 +145,17 @@ function serve(services: HttpDeps, operation: Operation): (c: RequestContext) =>
 /** Takes a place for a costly request, or fails with 503. Returns what gives it back; undefined if none is needed. */
 async function enterIfHeavy(
   services: HttpDeps,
-  { heavy }: Operation,
+  operation: Operation,
   { principal }: Identified,
   bytes: number,
   sent?: unknown,
 ): Promise<Leave | undefined> {
-  if (heavy === undefined) return undefined;
-  if (heavy === "by-size" && !(bytes > heavyBytes) && !hasManyItems(sent)) return undefined;
+  if (!isHeavy(operation, bytes, sent)) return undefined;
   return unwrap(await takePlace(services, principal?.subject ?? ""));
+}
+
+function isHeavy({ heavy }: Operation, bytes: number, sent?: unknown): boolean {
+  return heavy === "always" || (heavy === "by-size" && (bytes > heavyBytes || hasManyItems(sent)));
 }
 
 function hasManyItems(sent: unknown): boolean {

@@ -1,21 +1,11 @@
-import {
-  Composer,
-  type CST,
-  type Document,
-  isAlias,
-  isNode,
-  isScalar,
-  Lexer,
-  LineCounter,
-  type Node,
-  Parser,
-  visit,
-} from "yaml";
+import { type CST, Lexer, LineCounter, Parser, Scalar } from "yaml";
 import { importBounds } from "./bounds.ts";
 import type { Issue } from "./issue.ts";
-import { runAtOnce, type Steps, unitsPerPause } from "./pace/pace.ts";
+import { runAtOnce, type Steps } from "./pace/pace.ts";
 import { err, ok, type Result } from "./result.ts";
 import { type StrictJson, strictJsonSteps } from "./strict-json.ts";
+import { composeSteps } from "./yaml/compose.ts";
+import { inspectSteps, jsonTextSteps } from "./yaml/nodes.ts";
 
 interface YamlFault {
   message: string;
@@ -40,7 +30,7 @@ export function parseYaml(bytes: Uint8Array, limits: YamlLimits): Result<StrictJ
   return runAtOnce(yamlSteps(bytes, limits));
 }
 
-/** `parseYaml` in steps. Composing and `toJS` are one step each, because the library cannot pause inside them. */
+/** `parseYaml` in steps. */
 export function* yamlSteps(bytes: Uint8Array, limits: YamlLimits): Steps<Result<StrictJson, YamlFault>> {
   let text: string;
   try {
@@ -80,32 +70,22 @@ function* readSteps(text: string, limits: YamlLimits): Steps<Result<StrictJson, 
   };
   const tokens = yield* tokenSteps(text, lines);
   if (!tokens.ok) return err({ ...tokens.error, ...at(tokens.error.offset) });
-  const composer = new Composer({ ...libraryOptions, lineCounter: lines });
-  const documents: Document[] = [];
-  for (const token of tokens.value) documents.push(...composer.next(token));
-  documents.push(...composer.end());
-  yield unitsPerPause;
-  const [document] = documents;
+  const composed = yield* composeSteps(tokens.value, text.length, { ...libraryOptions, lineCounter: lines });
+  const [document] = composed.documents;
   if (document === undefined) return err({ message: "the YAML is empty" });
-  if (documents.length > 1) return err({ message: "the YAML holds more than one document" });
-  const problem = document.errors[0] ?? document.warnings[0];
+  if (composed.documents.length > 1) return err({ message: "the YAML holds more than one document" });
+  const [problem] = composed.problems;
   if (problem !== undefined) return err({ message: firstLine(problem.message), ...at(problem.pos[0]) });
+  const root = document.contents ?? new Scalar(null);
+  const { size, fault, targets } = yield* inspectSteps(root, text.length, composed.divided);
   // The limit applies to the size with aliases expanded, computed before anything is expanded.
-  const size = expandedSize(document, text.length);
   if (size > 100 * limits.maxBytes) return err({ message: "aliases expand to too much data" });
   if (size > limits.maxBytes) {
     return err({ message: `the YAML expands to more than ${limits.maxBytes} bytes`, tooLarge: true });
   }
-  yield unitsPerPause;
-  const odd = findInvalidKey(document);
-  if (odd !== undefined) return err({ message: odd.message, ...at(odd.offset) });
-  yield unitsPerPause;
+  if (fault !== undefined) return err({ message: fault.message, ...at(fault.offset) });
   const issues: Issue[] = [];
-  // The size was checked above, with aliases expanded.
-  const value = document.toJS({ maxAliasCount: -1 });
-  yield unitsPerPause;
-  const json = new TextEncoder().encode(JSON.stringify(value, numberReplacer(issues)));
-  yield unitsPerPause;
+  const json = new TextEncoder().encode(yield* jsonTextSteps(root, targets, issues));
   const strict = yield* strictJsonSteps(json, limits);
   return strict.ok
     ? ok({ value: strict.value.value, issues: [...issues, ...strict.value.issues] })
@@ -159,80 +139,6 @@ function nestsTooDeeply(text: string): boolean {
     if (open > maxOpenBrackets) return true;
   }
   return false;
-}
-
-interface AliasUse {
-  offset: number;
-  target: Node;
-}
-
-/** Approximate length of the text with every alias expanded. */
-function expandedSize(document: Document, length: number): number {
-  const anchors = new Map<string, Node>();
-  const uses: AliasUse[] = [];
-  visit(document, (_, node) => {
-    if (isAlias(node)) {
-      const target = anchors.get(node.source);
-      if (target !== undefined) uses.push({ offset: node.range?.[0] ?? 0, target });
-    } else if (isNode(node) && "anchor" in node && node.anchor !== undefined) {
-      anchors.set(node.anchor, node);
-    }
-  });
-  const sizes = new Map<Node, number>();
-  const sizeOf = (node: Node): number => {
-    const known = sizes.get(node);
-    if (known !== undefined) return known;
-    // Until its size is known, a node counts as infinite, so that a node with an alias to itself is infinite.
-    sizes.set(node, Number.POSITIVE_INFINITY);
-    const [start = 0, end = 0] = node.range ?? [];
-    const size = end - start + added(uses.filter(({ offset }) => offset >= start && offset < end));
-    sizes.set(node, size);
-    return size;
-  };
-  const added = (inside: readonly AliasUse[]): number => inside.reduce((size, { target }) => size + sizeOf(target), 0);
-  return length + added(uses);
-}
-
-/** The first key that JSON cannot represent: a duplicate, or one that is not a scalar. */
-function findInvalidKey(document: Document): { message: string; offset: number | undefined } | undefined {
-  let found: { message: string; offset: number | undefined } | undefined;
-  visit(document, {
-    Map(_, map) {
-      const seen = new Set<string>();
-      for (const { key } of map.items) {
-        const offset = isNode(key) ? key.range?.[0] : undefined;
-        if (key !== null && !isScalar(key)) {
-          found = { message: "a key must be a plain value, neither an alias nor a collection", offset };
-          return visit.BREAK;
-        }
-        const name = String(key?.value ?? "");
-        if (seen.has(name)) {
-          found = { message: `the key ${JSON.stringify(name.slice(0, 100))} is not unique`, offset };
-          return visit.BREAK;
-        }
-        seen.add(name);
-      }
-      return undefined;
-    },
-  });
-  return found;
-}
-
-/** JSON.stringify replacer for numbers: reports an integer that loses digits, throws on a number that is not finite. */
-function numberReplacer(issues: Issue[]) {
-  return (key: string, value: unknown): unknown => {
-    if (typeof value === "number" && !Number.isFinite(value)) {
-      throw new TypeError(`${JSON.stringify(key)} is not a finite number`);
-    }
-    if (typeof value !== "bigint") return value;
-    const number = Number(value);
-    if (!Number.isFinite(number)) throw new TypeError(`${JSON.stringify(key)} is larger than any number`);
-    if (BigInt(number) !== value && issues.length < 100) {
-      const message = `${JSON.stringify(key.slice(0, 100))} is an integer that loses digits`;
-      issues.push({ path: "", rule: "lossy-number", message });
-    }
-    return number;
-  };
 }
 
 /** The first line of a parser message, cut short: messages may quote the document over several lines. */

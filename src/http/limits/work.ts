@@ -1,4 +1,5 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
+import type { Leave } from "../../kernel/pace/admission.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { HttpDeps, WorkLimiters } from "../deps.ts";
 
@@ -33,17 +34,18 @@ export function countWork(
 export const heavyBytes = 256 * 1024;
 export const heavyItems = 500;
 
-/** A place for a costly request: call it to give the place back. */
-export type Leave = () => void;
-
 const busySeconds = 5;
 
-/** Takes a place for a costly request of a caller, after a short wait if need be. */
+/**
+ * Takes a place for a costly request of a caller, after a short wait if need be. `keptMs`: the place is lost after this time
+ * unless it is renewed.
+ */
 export async function takePlace(
   { admission }: Pick<HttpDeps, "admission">,
   caller: string,
+  keptMs?: number,
 ): Promise<Result<Leave, Failure>> {
-  const leave = await admission.enter(caller, (milliseconds) => scheduler.wait(milliseconds));
+  const leave = await admission.enter(caller, (milliseconds) => scheduler.wait(milliseconds), keptMs);
   return leave === undefined ? err(busy()) : ok(leave);
 }
 

@@ -11,7 +11,15 @@ const limits: AdmissionLimits = { atOnce: 2, waiting: 8, waitMs: 5_000, abandone
 
 interface Place {
   caller: string;
-  since: number;
+  /** Taken from a request that did not give it back until then. */
+  until: number;
+}
+
+/** A place that was taken: call it to give the place back. */
+export interface Leave {
+  (): void;
+  /** Says that the work goes on: only then is the place kept for longer than it was taken for. */
+  renew: () => void;
 }
 
 export class Admission {
@@ -32,30 +40,49 @@ export class Admission {
    * Takes a place for a caller. Returns a function that gives it back, or undefined if there was none in time. Who waits
    * asks again and again: in workerd a request cannot wake another, whose wait would then never end.
    */
-  async enter(caller: string, pause: (milliseconds: number) => Promise<unknown>): Promise<(() => void) | undefined> {
-    const place = this.#take(caller) ?? (await this.#wait(caller, pause));
+  async enter(
+    caller: string,
+    pause: (milliseconds: number) => Promise<unknown>,
+    keptMs = this.#limits.abandonedAfterMs,
+  ): Promise<Leave | undefined> {
+    const place = this.#take(caller, keptMs) ?? (await this.#wait(caller, pause, keptMs));
     if (place === undefined) {
       this.counts.refused += 1;
       return undefined;
     }
     this.counts.admitted += 1;
-    return () => void this.#places.delete(place);
+    const renew = () => {
+      place.until = this.#now() + keptMs;
+    };
+    return Object.assign(() => void this.#places.delete(place), { renew });
   }
 
-  async #wait(caller: string, pause: (milliseconds: number) => Promise<unknown>): Promise<Place | undefined> {
-    const { waiting, waitMs } = this.#limits;
+  /** Whether nobody more may wait: whoever comes now is refused. */
+  get isFull(): boolean {
+    this.#forgetWaiters();
+    return this.#waiting.size >= this.#limits.waiting;
+  }
+
+  #forgetWaiters(): void {
     const now = this.#now();
     for (const waiter of this.#waiting) {
       if (waiter.until < now) this.#waiting.delete(waiter);
     }
-    if (this.#waiting.size >= waiting) return undefined;
-    const waiter = { until: now + waitMs };
+  }
+
+  async #wait(
+    caller: string,
+    pause: (milliseconds: number) => Promise<unknown>,
+    keptMs: number,
+  ): Promise<Place | undefined> {
+    if (this.isFull) return undefined;
+    const waiter = { until: this.#now() + this.#limits.waitMs };
     this.#waiting.add(waiter);
     this.counts.waited += 1;
     try {
       while (this.#now() < waiter.until) {
         await pause(pollMs);
-        const place = this.#take(caller);
+        const place = this.#take(caller, keptMs);
         if (place !== undefined) return place;
       }
       return undefined;
@@ -64,14 +91,14 @@ export class Admission {
     }
   }
 
-  #take(caller: string): Place | undefined {
+  #take(caller: string, keptMs: number): Place | undefined {
     const now = this.#now();
     for (const place of this.#places) {
-      if (now - place.since > this.#limits.abandonedAfterMs) this.#places.delete(place);
+      if (now > place.until) this.#places.delete(place);
     }
     const own = [...this.#places].some((place) => place.caller === caller);
     if (own || this.#places.size >= this.#limits.atOnce) return undefined;
-    const place = { caller, since: now };
+    const place = { caller, until: now + keptMs };
     this.#places.add(place);
     return place;
   }

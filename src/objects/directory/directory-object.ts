@@ -278,8 +278,8 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
 
   /** Cards of public servers, best match first. */
   async find(query: CardQuery & TenantFilter): Promise<FoundCards<PublicCard<RankedCard>> & DirectoryState> {
-    const vectors = await wordVectors(this.env.ASSETS);
-    const at = { index: this.#index, generation: this.#generation(), vectors };
+    const at = { index: this.#index, vectors: await wordVectors(this.env.ASSETS), generation: this.#generation() };
+    await this.#index.prepare(this.#sql, at.generation);
     const found = findPublicCards(this.#sql, query, at);
     objectIndexes.used(this.#index, maxLent * this.#config.cacheBytes);
     return { ...this.#builder.state(), ...found };

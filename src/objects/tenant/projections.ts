@@ -2,10 +2,11 @@ import type { Watchers } from "../../changes/sql/watchers.ts";
 import { tenantKey } from "../../kernel/names.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { objectUsage } from "../../kernel/platform/usage.ts";
+import { createWorkerPace } from "../../kernel/platform/worker-pace.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { bodyKey, headKey } from "../../registry/cache/keys.ts";
 import { type Head, isAtLeastAsNew } from "../../registry/contract.ts";
-import { bodyText, parseBodySubject } from "../../registry/sql/revisions.ts";
+import { bodyTextSteps, parseBodySubject } from "../../registry/sql/revisions.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
 import { tenantOf } from "../../registry/sql/tenant-name.ts";
 import { loadingVectors } from "../../search/load-word-vectors.ts";
@@ -48,7 +49,7 @@ export function createOutboxTargets(
     },
     putBody: async (subject) => {
       const { server, digest } = parseBodySubject(subject);
-      const text = bodyText(sql, server, digest);
+      const text = await createWorkerPace().run(bodyTextSteps(sql, server, digest));
       if (text !== undefined) await kv.put(bodyKey(tenantOf(sql), server, digest), text);
     },
     dropBody: async (subject) => {

@@ -177,11 +177,12 @@ export class TenantCore {
     // Word vectors are large: a tenant without tables does not load them.
     if (!this.#ready) return { generation: 0, cards: [] };
     const vectors = await wordVectors(this.#assets);
-    return this.readAsOf({ cards: [] }, (sql, generation) => {
-      const found = findTenantCards(sql, query, { index: this.#index, generation, vectors });
-      objectIndexes.used(this.#index, maxLent * this.#config.cacheBytes);
-      return found;
-    });
+    let generation = generationOf(this.sql);
+    const preparing = this.#index.prepare(this.sql, generation);
+    if (preparing !== undefined) generation = await preparing.then(() => generationOf(this.sql));
+    const found = findTenantCards(this.sql, query, { index: this.#index, generation, vectors });
+    objectIndexes.used(this.#index, maxLent * this.#config.cacheBytes);
+    return { ...found, generation };
   }
 
   async searchState(): Promise<AsOf<SearchState>> {

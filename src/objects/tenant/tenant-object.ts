@@ -27,6 +27,7 @@ import type { PublisherEvent } from "../../hooks/contract.ts";
 import type { Hooks } from "../../hooks/hooks.ts";
 import { listHooks } from "../../hooks/sql/hooks.ts";
 import type { Failure } from "../../kernel/failure.ts";
+import { createWorkerPace } from "../../kernel/platform/worker-pace.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
@@ -62,7 +63,7 @@ import { definableItems } from "../../registry/sql/definable.ts";
 import { findCapability } from "../../registry/sql/items.ts";
 import type { StagedPublish } from "../../registry/sql/publish/stage.ts";
 import { publish } from "../../registry/sql/publish.ts";
-import { bodyText, findRevision, listRevisions } from "../../registry/sql/revisions.ts";
+import { bodyTextSteps, findRevision, listRevisions } from "../../registry/sql/revisions.ts";
 import { currentHead, entryOf, findLive, listLive } from "../../registry/sql/servers.ts";
 import { changeSettings, createServer, deleteServer, switchItems } from "../../registry/sql/settings.ts";
 import { detailOf, sourceRows } from "../../registry/sql/source-rows.ts";
@@ -184,8 +185,9 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async body(name: string, digest: string): Promise<string | undefined> {
-    if (this.#core.isReady) await this.#core.reanalysis.ensure(name, digest);
-    return this.#core.read(undefined, (sql) => bodyText(sql, name, digest));
+    if (!this.#core.isReady) return undefined;
+    await this.#core.reanalysis.ensure(name, digest);
+    return createWorkerPace().run(bodyTextSteps(this.#core.sql, name, digest));
   }
 
   async revisions(name: string, before: number, limit: number): Promise<AsOf<{ head?: Head; revisions: Revision[] }>> {

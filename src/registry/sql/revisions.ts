@@ -1,3 +1,4 @@
+import { runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { analysisVersion } from "../../manifest/describe.ts";
@@ -168,34 +169,72 @@ const itemColumns = "kind, digest, key, id, declared, tokens, flags, created_at,
 
 /** The stored manifest of a server with this digest as JSON text, rebuilt from rows. */
 export function bodyText(sql: SqlStorage, server: string, digest: string): string | undefined {
-  const revision = sql
-    .exec<{ number: number; header: string; layout: string }>(
-      "SELECT number, header, layout FROM revision WHERE digest = ? AND server = ? ORDER BY number DESC LIMIT 1",
-      digest,
-      server,
-    )
-    .toArray()[0];
+  return runAtOnce(bodyTextSteps(sql, server, digest));
+}
+
+/** Items up to which a body is read with one statement. */
+const mostReadAtOnce = 2_000;
+const itemsPerStep = 250;
+/** About the time of reading an item's row and joining its text. */
+const unitsPerItem = 15;
+
+/** `bodyText` in steps. undefined also if the revision was removed meanwhile. */
+export function* bodyTextSteps(sql: SqlStorage, server: string, digest: string): Steps<string | undefined> {
+  const find = () =>
+    sql
+      .exec<{ number: number; header: string; layout: string }>(
+        "SELECT number, header, layout FROM revision WHERE digest = ? AND server = ? ORDER BY number DESC LIMIT 1",
+        digest,
+        server,
+      )
+      .toArray()[0];
+  const revision = find();
   if (revision === undefined) return undefined;
-  const rows = new Map<string, ItemRow>();
-  const candidates = sql.exec<ItemRow>(
-    // Two halves, each with its own index: rows that ended before the revision are not scanned.
-    `SELECT ${itemColumns} FROM capability INDEXED BY capability_current
-     WHERE server = ?1 AND last_revision IS NULL AND first_revision <= ?2
-     UNION ALL SELECT ${itemColumns} FROM capability INDEXED BY capability_past
-     WHERE server = ?1 AND last_revision >= ?2 AND first_revision <= ?2`,
-    server,
-    revision.number,
-  );
-  for (const row of candidates.toArray()) rows.set(`${row.kind} ${row.digest}`, row);
+  const layout = readJson(revision.layout) as Layout;
   let analysis = analysisVersion;
-  const items = (readJson(revision.layout) as Layout).map(([kind, itemDigest]) => {
-    const row = rows.get(`${kind} ${itemDigest}`);
-    if (row === undefined) throw new Error(`revision ${revision.number} of ${server} lacks ${kind} ${itemDigest}`);
-    analysis = Math.min(analysis, row.analysis);
-    return itemText(row);
-  });
+  const items: string[] = [];
+  const isLarge = layout.length > mostReadAtOnce;
+  const perStep = isLarge ? itemsPerStep : mostReadAtOnce;
+  for (let from = 0; from < layout.length; from += perStep) {
+    const part = layout.slice(from, from + perStep);
+    const rows = isLarge ? namedRows(sql, server, part) : rowsOfRevision(sql, server, revision.number);
+    const found = new Map(rows.map((row) => [`${row.kind} ${row.digest}`, row]));
+    for (const [kind, itemDigest] of part) {
+      const row = found.get(`${kind} ${itemDigest}`);
+      if (row === undefined && find() === undefined) return undefined;
+      if (row === undefined) throw new Error(`revision ${revision.number} of ${server} lacks ${kind} ${itemDigest}`);
+      analysis = Math.min(analysis, row.analysis);
+      items.push(itemText(row));
+    }
+    yield unitsPerItem * part.length;
+  }
   const known = `"digest":${JSON.stringify(digest)},"analysis":${analysis}`;
   return `{${known},"header":${revision.header},"capabilities":[${items.join(",")}]}`;
+}
+
+function rowsOfRevision(sql: SqlStorage, server: string, number: number): ItemRow[] {
+  return sql
+    .exec<ItemRow>(
+      // Two halves, each with its own index: rows that ended before the revision are not scanned.
+      `SELECT ${itemColumns} FROM capability INDEXED BY capability_current
+       WHERE server = ?1 AND last_revision IS NULL AND first_revision <= ?2
+       UNION ALL SELECT ${itemColumns} FROM capability INDEXED BY capability_past
+       WHERE server = ?1 AND last_revision >= ?2 AND first_revision <= ?2`,
+      server,
+      number,
+    )
+    .toArray();
+}
+
+function namedRows(sql: SqlStorage, server: string, named: Layout): ItemRow[] {
+  return sql
+    .exec<ItemRow>(
+      `SELECT ${itemColumns} FROM capability
+       WHERE server = ? AND (kind, digest) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
+      server,
+      JSON.stringify(named),
+    )
+    .toArray();
 }
 
 /** The current manifest of a server, with the origins of its items. */

@@ -1,4 +1,5 @@
 import type { TenantKey } from "../../kernel/names.ts";
+import { runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
 import type { Attribute } from "../../manifest/attributes.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { hashOf, readTermWeights, type TermWeights } from "../term-weights.ts";
@@ -87,25 +88,37 @@ export function kindNumber(kind: CapabilityKind): number {
   return CapabilityKind.options.indexOf(kind);
 }
 
-/** `vectors`, if given, has the vectors of all items; else each item has its own. */
 export function buildPart(servers: readonly IndexedServer[], vectors?: Vectors): IndexPart {
+  return runAtOnce(partSteps(servers, vectors));
+}
+
+/** `vectors`, if given, has the vectors of all items; else each item has its own. */
+export function* partSteps(servers: readonly IndexedServer[], vectors?: Vectors): Steps<IndexPart> {
   const items = servers.flatMap((server) => server.items);
-  const bags = items.map(({ terms }) => readTermWeights(terms));
+  const bags: TermWeights[] = [];
+  for (const { terms } of items) {
+    bags.push(readTermWeights(terms));
+    yield unitsPerBag;
+  }
   const values = new Numbered<Attribute>(([dimension, value]) => `${dimension} ${value}`);
   const attributes = items.map((item) => item.attributes.map((attribute) => values.numberOf(attribute)));
   const lengths = Uint16Array.from(bags, ({ length }) => Math.min(length, 0xffff));
+  const postings = yield* postingSteps(bags);
+  const serverTerms = serverTermsOf(servers, bags);
+  yield unitsPerBag * bags.length;
+  const own = vectors ?? (yield* vectorSteps(items));
   const columns = {
-    ...postingsOf(bags),
-    ...serverTermsOf(servers, bags),
-    ...(vectors ?? vectorsOf(items)),
+    ...postings,
+    ...serverTerms,
+    ...own,
     lengths,
-    signatures: signaturesOf(bags),
+    signatures: yield* signatureSteps(bags),
     serverStarts: startsOf(servers.map((server) => server.items.length)),
     kinds: Uint8Array.from(items, ({ kind, deprecated }) => kindNumber(kind) | (deprecated ? deprecatedBit : 0)),
     attributeStarts: startsOf(attributes.map((list) => list.length)),
     attributes: Uint32Array.from(attributes.flat()),
   };
-  const vocabulary = vocabularyOf(items);
+  const vocabulary = yield* vocabularySteps(items);
   const strings = [...vocabulary.words, ...values.all.flat(), ...servers.map(({ name }) => name)];
   return {
     ...columns,
@@ -120,11 +133,16 @@ export function buildPart(servers: readonly IndexedServer[], vectors?: Vectors):
   };
 }
 
+/** Reading the terms of an item, or adding them to a column. */
+const unitsPerBag = 3;
+/** Splitting a name and a title into words, and finding their stems. */
+const unitsPerName = 15;
+
 /** Approximate size of a string besides its characters. */
 const stringOverhead = 24;
 
 /** In the order of term hashes, so that a term is found by halving. */
-function postingsOf(bags: readonly TermWeights[]): Postings {
+function* postingSteps(bags: readonly TermWeights[]): Steps<Postings> {
   const counts = new Map<number, number>();
   let total = 0;
   for (const { hashes, server } of bags) {
@@ -134,6 +152,7 @@ function postingsOf(bags: readonly TermWeights[]): Postings {
       const hash = hashes[at] as number;
       counts.set(hash, (counts.get(hash) ?? 0) + 1);
     }
+    yield unitsPerBag;
   }
   const terms = Uint32Array.from(counts.keys()).sort();
   const termStarts = startsOf(Array.from(terms, (hash) => counts.get(hash) ?? 0));
@@ -143,7 +162,8 @@ function postingsOf(bags: readonly TermWeights[]): Postings {
   });
   const places = bags.length <= 0x10000 ? new Uint16Array(total) : new Uint32Array(total);
   const weights = new Uint8Array(total);
-  bags.forEach(({ hashes, weights: steps, server }, place) => {
+  yield terms.length;
+  for (const [place, { hashes, weights: steps, server }] of bags.entries()) {
     for (let at = 0; at < hashes.length - server; at += 1) {
       const hash = hashes[at] as number;
       const slot = next.get(hash) as number;
@@ -151,7 +171,8 @@ function postingsOf(bags: readonly TermWeights[]): Postings {
       weights[slot] = steps[at] as number;
       next.set(hash, slot + 1);
     }
-  });
+    yield unitsPerBag;
+  }
   return { terms, termStarts, places, weights };
 }
 
@@ -175,30 +196,33 @@ function serverTermsOf(servers: readonly IndexedServer[], bags: readonly TermWei
   };
 }
 
-function vectorsOf(items: readonly IndexedItem[]): Vectors {
+function* vectorSteps(items: readonly IndexedItem[]): Steps<Vectors> {
   const vectors = new Int8Array(items.length * dimensions);
   const scales = new Float32Array(items.length);
-  items.forEach(({ vector }, place) => {
+  for (const [place, { vector }] of items.entries()) {
     const read = vector && readVector(vector);
-    if (read === undefined) return;
+    if (read === undefined) continue;
     vectors.set(read.values, place * dimensions);
     scales[place] = read.scale;
-  });
+    yield unitsPerBag;
+  }
   return { vectors, scales };
 }
 
-function signaturesOf(bags: readonly TermWeights[]): Uint8Array {
+function* signatureSteps(bags: readonly TermWeights[]): Steps<Uint8Array> {
   const signatures = new Uint8Array(bags.length * signatureBytes);
-  bags.forEach((bag, place) => {
+  for (const [place, bag] of bags.entries()) {
     writeSignature(signatures.subarray(place * signatureBytes, (place + 1) * signatureBytes), bag);
-  });
+    yield unitsPerBag;
+  }
   return signatures;
 }
 
-function vocabularyOf(items: readonly IndexedItem[]): Vocabulary {
+function* vocabularySteps(items: readonly IndexedItem[]): Steps<Vocabulary> {
   const terms = new Map<string, number>();
   for (const { key, title = "" } of items) {
     for (const [word, term] of formsIn(`${key} ${title}`)) if (!terms.has(word)) terms.set(word, hashOf(term));
+    yield unitsPerName;
   }
   const words = [...terms.keys()].sort();
   return { words, wordTerms: Uint32Array.from(words, (word) => terms.get(word) ?? 0) };

@@ -101,3 +101,12 @@ export function cardOf(row: CardRow): StoredCard {
     attributes: attributes === "[]" ? [] : (readJson(attributes) as Attribute[]),
   };
 }
+
+/** Compares two cards by their place in lists. */
+export function inListOrder(a: CardPlace, b: CardPlace): number {
+  return compare(a.tenant, b.tenant) || compare(a.server, b.server) || compare(a.kind, b.kind) || compare(a.key, b.key);
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

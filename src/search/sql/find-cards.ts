@@ -6,7 +6,7 @@ import { parseQuery } from "../query.ts";
 import { rank } from "../rank.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import type { CardIndex } from "./card-index.ts";
-import { type CardCondition, cardsNumbered, listCards, oneOf } from "./card-table.ts";
+import { type CardCondition, cardsNumbered, inListOrder, listCards, oneOf } from "./card-table.ts";
 
 export type StoredRankedCard = StoredCard & Pick<RankedCard, "score" | "explanation">;
 
@@ -45,18 +45,9 @@ export function findCards(
     return card === undefined ? [] : [{ ...card, score, explanation }];
   });
   return {
-    cards: cards.sort((a, b) => b.score - a.score || inOrder(a, b)),
+    cards: cards.sort((a, b) => b.score - a.score || inListOrder(a, b)),
     facets: facets && countFacets(facets, parts, matches, status),
   };
-}
-
-/** Items that score the same, in the order of lists. */
-function inOrder(a: StoredCard, b: StoredCard): number {
-  return compare(a.tenant, b.tenant) || compare(a.server, b.server) || compare(a.kind, b.kind) || compare(a.key, b.key);
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** The filters that lists know. */

@@ -22,6 +22,19 @@ describe("costly requests", () => {
     expect(await enter("c")).toBeTypeOf("function");
   });
 
+  it("lose a place that is not renewed, and keep one that is", async () => {
+    let now = 0;
+    const admission = new Admission(() => now, { atOnce: 1, waiting: 0 });
+    const enter = (caller: string) => admission.enter(caller, async () => {}, 1_000);
+    const leave = await enter("a");
+    now = 900;
+    leave?.renew();
+    now = 1_900;
+    expect(await enter("b")).toBeUndefined();
+    now = 1_901;
+    expect(await enter("b")).toBeTypeOf("function");
+  });
+
   it("wait for at most five seconds, and are counted", async () => {
     const { admission, enter, now } = clocked();
     await enter("a");

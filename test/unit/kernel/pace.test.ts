@@ -82,12 +82,24 @@ describe("a reader in steps", () => {
     expect((await slices(strictJsonSteps(bytes, limits))).value).toEqual(parseStrictJson(bytes, limits));
   });
 
-  it("of YAML pauses while it makes tokens, and around what cannot pause", async () => {
-    const text = "- {a: 1, b: [x, y]}\n".repeat(5_000);
+  it.each([
+    ["a list of short lines", "- {a: 1, b: [x, y]}\n".repeat(6_000)],
+    [
+      "nested maps",
+      Array.from({ length: 300 }, (_, a) => `a${a}:\n${lines(100, (b) => `  b${b}: &x${b} text\n`)}`).join(""),
+    ],
+    ["one long flow list", `[${"{a: 1, b: [x, y]}, ".repeat(6_000)}]`],
+    ["many aliases", `- &a text\n${"- [*a, [b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q]]\n".repeat(900)}`],
+  ])("of YAML pauses often, while it composes too: %s", async (_, text) => {
     const bytes = encode(text);
     const { value, done } = await slices(yamlSteps(bytes, limits));
+    expect(value.ok).toBe(true);
     expect(value).toEqual(parseYaml(bytes, limits));
-    expect(done.length).toBeGreaterThan(10);
+    expect(done.length).toBeGreaterThan(text.length / 15_000);
     expect(Math.max(...done)).toBeLessThan(2 * unitsPerPause);
   });
 });
+
+function lines(count: number, line: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => line(index)).join("");
+}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Document, isMap } from "yaml";
 import { parseYaml } from "../../../src/kernel/yaml.ts";
 
 const parse = (text: string) => parseYaml(new TextEncoder().encode(text), { maxDepth: 64, maxBytes: 1_000_000 });
@@ -50,6 +51,46 @@ describe("YAML", () => {
     const parsed = parse(text);
     expect(parsed.ok).toBe(false);
     if (!parsed.ok) expect(parsed.error.message).toMatch(message);
+  });
+
+  it("reads large documents as small ones, wherever they are divided", () => {
+    const row = (index: number) => ({
+      name: `row ${index}`,
+      text: "x".repeat(index % 300),
+      list: Array.from({ length: index % 40 }, (_, at) => [at, null, { even: at % 2 === 0 }]),
+      nested: { deeper: { deepest: [`${index}`, true, 1.5] } },
+    });
+    const data = { first: 1, rows: Array.from({ length: 200 }, (_, index) => row(index)), last: { at: "the end" } };
+    for (const flow of [false, true]) {
+      const document = new Document(data, { aliasDuplicateObjects: false });
+      if (flow && isMap(document.contents)) document.contents.flow = true;
+      const text = document.toString({ lineWidth: 0 });
+      expect(text.length).toBeGreaterThan(100_000);
+      expect(value(text)).toEqual(data);
+      expect(value(`%YAML 1.2\n---\n${text}# behind it\n`)).toEqual(data);
+    }
+  });
+
+  const filling = Array.from({ length: 2_000 }, (_, index) => `  - [${index}, {a: b}]\n`).join("");
+  const large = (line: string) => `a: &a 1\nx:\n${filling}${line}\n${filling}z: 1\n`;
+  it.each([
+    ["a comma that is missing", "  - [1, 'a' 'b']", /Missing ,/],
+    ["a comma too many", "  - [1,, 2]", /Unexpected/],
+    ["another indentation", "   - 1", /indent|column|mapping/i],
+    ["a tag that would make code", "  - !!js/function x", /tag/i],
+    ["a duplicate key", "  - {k: 1, k: 2}", /"k" is not unique/],
+    ["a key that is no scalar", "  - {[k]: 2}", /plain value/],
+  ])("finds in the middle of a large document %s", (_, line, message) => {
+    expect(value(large("  - *a"))).toMatchObject({ z: 1 });
+    expect(value(large(line))).toMatchObject({ message: expect.stringMatching(message), line: 2_003 });
+  });
+
+  it.each([
+    ["items", (count: number) => `[${"1, ".repeat(count)}, 2]`, /Unexpected/],
+    ["keys", (count: number) => `${Array.from({ length: count }, (_, at) => `k${at}: 1\n`).join("")}k0: 2\n`, /"k0"/],
+    ["levels", (count: number) => "- ".repeat(count), /nested too deeply/],
+  ])("finds a fault among many %s", (_, text, message) => {
+    expect(value(text(20_000))).toMatchObject({ message: expect.stringMatching(message) });
   });
 
   it("says where", () => {

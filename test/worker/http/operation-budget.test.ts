@@ -33,7 +33,7 @@ strong read                        1           1            1        0         0
 catalogue page, first              0           0            0        0         0            1         3            0
 catalogue page, after 2 s          0           0            0        0         0            1         1            0
 search                             0           0            0        0         0            2        15            0
-budgeted index                     0           0            0        0         0            4        43            0
+budgeted index                     0           0            0        0         0            4        44            0
 negotiate                          0           0            0        0         0            1         0            2
 negotiate for a task               0           0            0        0         0            3        15            2
 session-checked call, first        2           0            0        0         0            1         2            0

@@ -51,6 +51,18 @@ describe("a costly request without a place", () => {
     expect([200, 201]).toContain(status);
   });
 
+  it("is refused when the bodies of others have used up the memory for them", async () => {
+    const registry = new Registry();
+    const others = registry.services.uploads.start();
+    const path = "/api/import/openapi?tenant=crowd&name=api&dryRun=true";
+    const { length } = JSON.stringify(openApi);
+    const send = () => registry.send("POST", path, { token: publisher, body: openApi });
+    others.hold(48 * 1024 * 1024 - length + 1);
+    expect((await send()).status).toBe(503);
+    others.hold(-1);
+    expect((await send()).status).toBe(200);
+  });
+
   it("is an index over 2,000 items, and no other read", async () => {
     const own = await token({ tenants: ["shelf"] });
     const registry = new Registry();
