@@ -6,29 +6,11 @@ import { countNodes, isObject } from "../kernel/json.ts";
 import { analysisUnits, type Steps } from "../kernel/pace/pace.ts";
 import { byteLength, clip } from "../kernel/text.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
+import { defaultCapabilityId } from "./capability-id.ts";
 import type { ItemAnalysis } from "./describe.ts";
 import { type ItemMemo, itemCacheKey } from "./item-cache.ts";
 import { schemaIssues } from "./scan.ts";
-import type { CapabilityKind } from "./schema/capability.ts";
 import { ManifestHeader, type SectionName, sectionNames, sections } from "./schema/manifest.ts";
-
-/**
- * Default id of a capability: `{provider}.{server}.{name}`. Dots and other unusual characters within a part are escaped
- * as `~` and hex, so the text after the last dot is always the name. For kinds other than tools and operations the kind
- * precedes the name, because a prompt may share its name with a tool.
- */
-export function defaultCapabilityId(server: string, kind: CapabilityKind, key: string, provider?: string): string {
-  const name = kind === "tool" || kind === "operation" ? escapePart(key) : `${kind}:${escapePart(key)}`;
-  return `${escapePart((provider ?? "mcp").toLowerCase())}.${escapePart(server)}.${name}`;
-}
-
-const encoder = new TextEncoder();
-
-function escapePart(part: string): string {
-  return part.replace(/[^A-Za-z0-9_-]/gu, (character) =>
-    Array.from(encoder.encode(character), (byte) => `~${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(""),
-  );
-}
 
 /** A part of a manifest that failed validation, and why. */
 export interface Rejection {

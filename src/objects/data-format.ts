@@ -3,4 +3,4 @@
  * a test compares. A server that finds a higher number says at start that it only reads what is newer; the objects refuse
  * writes by themselves.
  */
-export const dataFormat = 17;
+export const dataFormat = 19;

@@ -1,5 +1,6 @@
 import { byteLength } from "../kernel/text.ts";
-import { type ChangeRow, changeOf } from "../registry/sql/change-log.ts";
+import { changeOf } from "../registry/sql/change-log.ts";
+import { entriesOf, type LogRow } from "../registry/sql/log-rows.ts";
 import { type ChangeFilters, matchesFilters } from "./schema.ts";
 
 /** Standard Webhooks asks for less than 20 kB. The envelope has a few hundred bytes with the longest tenant name. */
@@ -16,7 +17,7 @@ export function changeMessage(
   tenant: string,
   { server, generation, filters }: { server: string; generation: number; filters: ChangeFilters },
 ): Uint8Array | undefined {
-  const rows = sql.exec<ChangeRow>(
+  const rows = sql.exec<LogRow>(
     "SELECT * FROM change WHERE server = ? AND generation = ? ORDER BY sequence",
     server,
     generation,
@@ -26,8 +27,8 @@ export function changeMessage(
   let timestamp: string | undefined;
   let since: number | undefined;
   let more = false;
-  for (const row of rows) {
-    const change = changeOf(row);
+  for (const entry of rows.toArray().flatMap(entriesOf)) {
+    const change = changeOf(entry);
     if (!matchesFilters(filters, change)) continue;
     timestamp ??= change.at;
     room -= sizeOf(change) + 1;

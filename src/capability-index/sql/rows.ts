@@ -2,6 +2,7 @@ import { isObject } from "../../kernel/json.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { Advertise, ServerConfig } from "../../registry/schema.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
+import { boundIds, itemsWithIds } from "../../registry/sql/item-ids.ts";
 import { findLive, headOf, type ServerRow, shownTitle } from "../../registry/sql/servers.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type {
@@ -171,10 +172,9 @@ export function declaredItems(
   { onlyPublic }: Pick<IndexRange, "onlyPublic">,
 ): DeclaredItem[] {
   const rows = sql.exec<{ id: string; digest: string; declared: string }>(
-    `SELECT c.id, c.digest, c.declared FROM capability c
-     WHERE c.id IN (SELECT value FROM json_each(?)) AND c.last_revision IS NULL
-       AND length(c.declared) <= ${maxDeclaredLength} ${condition({ onlyPublic })}`,
-    JSON.stringify(ids),
+    `SELECT c.id, c.digest, c.declared FROM ${itemsWithIds} AS c
+     WHERE length(c.declared) <= ${maxDeclaredLength} ${condition({ onlyPublic })}`,
+    ...boundIds(ids),
   );
   const found: DeclaredItem[] = [];
   let room = pageCharacters;

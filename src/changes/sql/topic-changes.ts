@@ -1,4 +1,5 @@
-import { type ChangeRow, changeOf, generationOf } from "../../registry/sql/change-log.ts";
+import { changeOf, generationOf } from "../../registry/sql/change-log.ts";
+import { type ChangeRow, entriesOf, type LogRow } from "../../registry/sql/log-rows.ts";
 import { findLive } from "../../registry/sql/servers.ts";
 import type { FollowedItems, ItemChange, ItemChanges } from "../contract.ts";
 
@@ -67,18 +68,24 @@ function visibleToOutsiders(
 
 type FollowedServer = FollowedItems["servers"][number];
 
+/** Of a change of the server itself, followers of its items hear only these. */
+const toldOfServer: ReadonlySet<string> = new Set(["removed", "breaking", "advisory"]);
+
 function pageOf(
   sql: SqlStorage,
   { server, since, after, items }: FollowedServer,
   { until, from, reasons: withReasons }: VisibleGenerations,
 ): { changes: Omit<ItemChange, "tenant">[]; upTo: number; seen: number } {
   const most = pageLimit(items.length);
+  const chosen = "IN (SELECT value ->> 0, value ->> 1 FROM json_each(?5))";
   const followed = `server = ?1 AND generation > ?2 AND (generation <= ?3 OR generation >= ?4) AND (
-    (kind, key) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?5))
-    OR (kind = 'server' AND classification IN ('removed', 'breaking', 'advisory')))`;
+    (kind, key) ${chosen}
+    OR (kind = 'server' AND classification IN (${[...toldOfServer].map((name) => `'${name}'`).join(", ")}))
+    OR (rest IS NOT NULL
+      AND EXISTS (SELECT 1 FROM json_each(rest) AS next WHERE (next.value ->> 1, next.value ->> 2) ${chosen})))`;
   const keys = JSON.stringify(items.map(({ kind, key }) => [kind, key]));
   const rows = sql
-    .exec<ChangeRow>(
+    .exec<LogRow>(
       `SELECT * FROM change WHERE ${followed} ORDER BY sequence LIMIT ?6`,
       ...[server, Math.max(since, after), until, from, keys, most],
     )
@@ -90,14 +97,18 @@ function pageOf(
     )
     .one();
   const ids = new Map(items.map(({ kind, key, id }) => [`${kind} ${key}`, id]));
-  const changes = rows.map((row) => {
-    const id = ids.get(`${row.kind} ${row.key}`);
-    const { reasons, ...change } = changeOf(row);
-    // Reasons of changes are visible only inside the tenant, but for what every reader of the server is shown anyway:
-    // its status, those of its versions, and that its flags are others.
-    const isShown = withReasons || change.classification === "advisory";
-    return { ...change, reasons: isShown ? reasons : [], id };
-  });
+  const isFollowed = ({ kind, key, classification }: ChangeRow) =>
+    ids.has(`${kind} ${key}`) || (kind === "server" && toldOfServer.has(classification));
+  const changes = rows
+    .flatMap((row) => entriesOf(row).filter(isFollowed))
+    .map((row) => {
+      const id = ids.get(`${row.kind} ${row.key}`);
+      const { reasons, ...change } = changeOf(row);
+      // Reasons of changes are visible only inside the tenant, but for what every reader of the server is shown anyway:
+      // its status, those of its versions, and that its flags are others.
+      const isShown = withReasons || change.classification === "advisory";
+      return { ...change, reasons: isShown ? reasons : [], id };
+    });
   // The last generation of a full page may be incomplete.
   const upTo = rows.length === most ? (rows.at(-1)?.generation ?? since) - 1 : Number.MAX_SAFE_INTEGER;
   return { changes, upTo, seen: last ?? since };

@@ -3,18 +3,21 @@ import { hookTables } from "../../hooks/sql/tables.ts";
 import { statusBeforeColumn, tenantVersionFlags, tenantVersionTables } from "../../official/sql/tables.ts";
 import { fillVersionFlags } from "../../official/sql/tenant-versions.ts";
 import { idempotencyTable } from "../../registry/sql/idempotency.ts";
+import { fillOwnIds, ownIdColumn } from "../../registry/sql/item-ids.ts";
 import { fillOrigins, originsColumn } from "../../registry/sql/origins.ts";
 import { enqueueReanalysis } from "../../registry/sql/reanalysis.ts";
 import {
   acknowledgedTable,
   analysisColumn,
   changeRecordColumn,
+  changeRestColumn,
   nextLookColumn,
+  outboxWithoutRowid,
   registryTables,
   sourceCopyTables,
   stageTables,
 } from "../../registry/sql/tables.ts";
-import { cardIndexColumns, cardRecordColumns, tenantSearchTables } from "../../search/sql/tables.ts";
+import { cardIndexColumns, cardRecordColumns, dropCardIds, tenantSearchTables } from "../../search/sql/tables.ts";
 import { fillCardRecords, rebuildCards } from "../../search/sql/tenant-cards.ts";
 import { fillSourceCopies } from "../../sources/sql/first-copies.ts";
 import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
@@ -47,4 +50,6 @@ export const tenantSteps: readonly Step[] = [
   { tables: `${nextLookColumn} ${idempotencyTable}` },
   { tables: stageTables },
   { tables: cardIndexColumns, fill: rebuildCards },
+  { tables: `${changeRestColumn} ${dropCardIds} ${outboxWithoutRowid}` },
+  { tables: ownIdColumn, fill: fillOwnIds },
 ];

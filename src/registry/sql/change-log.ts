@@ -6,6 +6,7 @@ import type { ChangeClass, LogReason } from "../../manifest/classify/reasons.ts"
 import { type ChangeCounts, countChanges, type LogChange } from "../../manifest/diff.ts";
 import { type ChainedChange, type Change, chained, genesisOf, type LogHead } from "../change-chain.ts";
 import type { RegistryRecord } from "../record-schema.ts";
+import { type ChainedRow, type ChangeRow, entriesOf, type LogRow, logRows } from "./log-rows.ts";
 import { tenantOf } from "./tenant-name.ts";
 
 /** The tenant's generation: every accepted change adds one. */
@@ -39,11 +40,18 @@ export function raiseGeneration(sql: SqlStorage): number {
   return generation;
 }
 
-/** Pruning on every 100th generation bounds the log without a scan on each write. */
+/**
+ * Pruning on every 100th generation bounds the log without a scan on each write. Entries that share a row with one that
+ * is kept are kept too.
+ */
 export function pruneLog(sql: SqlStorage, generation: number, keep: number): void {
   if (generation % 100 !== 0) return;
-  sql.exec("DELETE FROM change WHERE sequence <= (SELECT max(sequence) FROM change) - ?", keep);
+  const oldest = logHead(sql).sequence - keep + 1;
+  sql.exec(`DELETE FROM change WHERE sequence < ${rowOfEntry}`, oldest);
 }
+
+/** Number of the row that has the entry ?1; 0 if there is none. */
+const rowOfEntry = "(SELECT coalesce(max(sequence), 0) FROM change WHERE sequence <= ?1)";
 
 /** Appends more changes under the generation of the same write. Readers rely on one generation per write. */
 export function appendChanges(
@@ -53,7 +61,7 @@ export function appendChanges(
   changes: readonly LoggedChange[],
   generation: number,
 ): void {
-  insertAll(sql, "change", runAtOnce(entrySteps(sql, { server, at, generation }, changes)));
+  insertAll(sql, "change", logRows(runAtOnce(entrySteps(sql, { server, at, generation }, changes))));
 }
 
 /** What the entries of one write share. */
@@ -100,35 +108,28 @@ function entryAfter(last: LogHead, { server, at, generation }: LogWrite, change:
 
 const keptReasons = 10;
 
-export interface ChangeRow extends Record<string, SqlStorageValue> {
-  sequence: number;
-  generation: number;
-  at: string;
-  server: string;
-  kind: string;
-  key: string;
-  classification: string;
-  from_digest: string | null;
-  to_digest: string | null;
-  reasons: string;
-  record: string | null;
-}
-
-export interface ChainedRow extends ChangeRow {
-  previous: string;
-  hash: string;
-}
-
 /** Entries after a sequence number, oldest first. */
 export function changesSince(sql: SqlStorage, since: number, limit: number): ChainedChange[] {
-  const rows = sql.exec<ChainedRow>("SELECT * FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?", since, limit);
-  return rows.toArray().map((row) => ({ ...changeOf(row), previous: row.previous, hash: row.hash }));
+  const found: ChainedChange[] = [];
+  // The first row may have nothing after `since`.
+  const rows = sql.exec<LogRow>(
+    `SELECT * FROM change WHERE sequence >= ${rowOfEntry} ORDER BY sequence LIMIT ?2`,
+    since + 1,
+    limit + 1,
+  );
+  for (const row of rows) {
+    const entries = entriesOf(row).filter(({ sequence }) => sequence > since);
+    found.push(...entries.map((entry) => ({ ...changeOf(entry), previous: entry.previous, hash: entry.hash })));
+    if (found.length >= limit) break;
+  }
+  return found.slice(0, limit);
 }
 
 /** The newest entry. Pruning always keeps it, so a log that ever had entries has one. */
 export function logHead(sql: SqlStorage): LogHead {
   const newest = sql.exec<Pick<ChainedRow, "sequence" | "hash">>(
-    "SELECT sequence, hash FROM change ORDER BY sequence DESC LIMIT 1",
+    `SELECT sequence + coalesce(json_array_length(rest), 0) AS sequence, coalesce(rest ->> '$[#-1][0]', hash) AS hash
+     FROM change ORDER BY change.sequence DESC LIMIT 1`,
   );
   return newest.toArray()[0] ?? { sequence: 0, hash: genesisOf(tenantOf(sql)) };
 }

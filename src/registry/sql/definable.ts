@@ -6,6 +6,7 @@ import type { StoredDefinition } from "../contract.ts";
 import { itemFlagsIn } from "../record.ts";
 import type { ServerStatus } from "../schema.ts";
 import { acknowledgedFlags } from "./acknowledged.ts";
+import { boundIds, itemsWithIds } from "./item-ids.ts";
 
 /** Longer items are not sent to models. The longest of some 12,000 public tools has 52,000 characters. */
 const maxDeclaredLength = 65_536;
@@ -30,12 +31,12 @@ export function definableItems(sql: SqlStorage, ids: readonly string[], onlyPubl
       `SELECT c.server, c.kind, c.key, c.id, c.digest, c.flags, iif(c.analysis = ?, c.tokens, NULL) AS tokens,
          s.flags AS server_flags, s.config ->> '$.status' AS status,
          iif(length(c.declared) <= ${maxDeclaredLength}, c.declared, NULL) AS declared
-       FROM capability c JOIN server s ON s.name = c.server
-       WHERE c.id IN (SELECT value FROM json_each(?)) AND c.last_revision IS NULL AND s.deleted_at IS NULL
+       FROM ${itemsWithIds} AS c JOIN server s ON s.name = c.server
+       WHERE s.deleted_at IS NULL
          ${onlyPublic ? "AND s.public_since IS NOT NULL" : ""} AND NOT EXISTS
            (SELECT 1 FROM disabled d WHERE d.server = c.server AND d.kind = c.kind AND d.key = c.key)`,
       analysisVersion,
-      JSON.stringify(ids),
+      ...boundIds(ids),
     )
     .toArray();
   return rows.map(({ server, kind, key, id, digest, declared, ...row }) => {

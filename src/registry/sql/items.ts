@@ -1,6 +1,7 @@
 import type { IdCollision } from "../../kernel/failure.ts";
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
+import { placeOfId } from "../../manifest/capability-id.ts";
 import { definitionText } from "../../manifest/definition.ts";
 import { analysisVersion } from "../../manifest/describe.ts";
 import { itemKey } from "../../manifest/diff.ts";
@@ -8,6 +9,7 @@ import type { CapabilityFlag, Flag } from "../../manifest/flag.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
+import { boundIds, itemsWithIds, ownIdOf } from "./item-ids.ts";
 import type { ServerRow } from "./servers.ts";
 import { isNotHidden } from "./switches.ts";
 
@@ -51,7 +53,7 @@ export function insertCapability(
     sql,
     "capability",
     capabilityRow(server, revision, item, at),
-    "ON CONFLICT (server, kind, digest) DO UPDATE SET last_revision = NULL, id = excluded.id",
+    "ON CONFLICT (server, kind, digest) DO UPDATE SET last_revision = NULL, id = excluded.id, own_id = excluded.own_id",
   );
 }
 
@@ -61,6 +63,7 @@ export function capabilityRow(server: string, revision: number, item: PreparedCa
   return {
     ...{ server, kind, digest, key, id, tokens },
     declared: item.text,
+    own_id: ownIdOf(id, { server, kind, key }),
     flags: JSON.stringify(item.flags),
     created_at: item.createdAt ?? (item.discovered ? at : null),
     first_revision: revision,
@@ -97,12 +100,7 @@ export function findCapability(
   sql: SqlStorage,
   id: string,
 ): { server: string; capability: StoredCapability } | undefined {
-  const row = sql
-    .exec<CapabilityRow>(
-      `SELECT * FROM capability AS item WHERE id = ? AND last_revision IS NULL AND ${isNotHidden}`,
-      id,
-    )
-    .toArray()[0];
+  const row = itemAtPlace(sql, id) ?? itemWhere(sql, "own_id = ?", id);
   if (row === undefined) return undefined;
   const { server, kind, key, digest, tokens } = row;
   const capability: StoredCapability = {
@@ -116,6 +114,17 @@ export function findCapability(
     createdAt: row.created_at ?? undefined,
   };
   return { server, capability };
+}
+
+function itemAtPlace(sql: SqlStorage, id: string): CapabilityRow | undefined {
+  const place = placeOfId(id);
+  if (place === undefined) return undefined;
+  return itemWhere(sql, "server = ? AND kind = ? AND key = ? AND id = ?", place.server, place.kind, place.key, id);
+}
+
+function itemWhere(sql: SqlStorage, where: string, ...values: string[]): CapabilityRow | undefined {
+  const found = `SELECT * FROM capability AS item WHERE ${where} AND last_revision IS NULL AND ${isNotHidden}`;
+  return sql.exec<CapabilityRow>(found, ...values).toArray()[0];
 }
 
 interface CapabilityRow extends Record<string, SqlStorageValue> {
@@ -203,9 +212,8 @@ function currentElsewhere(sql: SqlStorage, server: string, ids: string[]): Curre
   return batches(ids).flatMap((some) =>
     sql
       .exec<CurrentItem>(
-        `SELECT server, kind, key, id FROM capability
-         WHERE id IN (SELECT value FROM json_each(?)) AND last_revision IS NULL AND server <> ?`,
-        JSON.stringify(some),
+        `SELECT server, kind, key, id FROM ${itemsWithIds} WHERE server <> ?`,
+        ...boundIds(some, server),
         server,
       )
       .toArray(),

@@ -175,3 +175,23 @@ export const stageTables = `
     hash TEXT NOT NULL
   );
 `;
+
+/** Entries of one write share rows. */
+export const changeRestColumn = "ALTER TABLE change ADD COLUMN rest TEXT;";
+
+/** Without a rowid, which was one more thing to write for each task. */
+export const outboxWithoutRowid = `
+  ALTER TABLE outbox RENAME TO outbox_before;
+  CREATE TABLE outbox (
+    task TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (task, subject)
+  ) WITHOUT ROWID;
+  INSERT INTO outbox (task, subject, version, due_at, attempts)
+    SELECT task, subject, version, due_at, attempts FROM outbox_before;
+  DROP TABLE outbox_before;
+  CREATE INDEX outbox_due ON outbox (due_at);
+`;

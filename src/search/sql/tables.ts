@@ -68,3 +68,6 @@ export const cardRecordColumns = `
 `;
 
 export const directoryCardIndex = `${cardIndexColumns} DROP TABLE term_count;`;
+
+/** A tenant's cards are found by the places of their items. The directory has only cards. */
+export const dropCardIds = "DROP INDEX card_id;";

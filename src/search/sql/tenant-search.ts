@@ -4,13 +4,14 @@ import type { AcknowledgedFlag, ProbeState } from "../../registry/contract.ts";
 import { type ServerFacts, serverFlags, sourceFacts, statusFlagsIn } from "../../registry/record.ts";
 import type { ServerStatus } from "../../registry/schema.ts";
 import { acknowledgedFlags } from "../../registry/sql/acknowledged.ts";
-import { shownTenant } from "../../registry/sql/tenant-name.ts";
+import { boundIds, isAtPlace, itemsOfWanted } from "../../registry/sql/item-ids.ts";
+import { shownTenant, tenantOf } from "../../registry/sql/tenant-name.ts";
 import { type CardServer, cardWithServer, demoteCards } from "../card-records.ts";
 import type { CapabilityCard, CardQuery, FoundCards, StoredCard } from "../contract.ts";
 import type { StatusOf } from "../index/filter.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import type { CardIndex } from "./card-index.ts";
-import { listCards, oneOf } from "./card-table.ts";
+import { type CardRow, cardOf, inListOrder } from "./card-table.ts";
 import { findCards } from "./find-cards.ts";
 
 export function findTenantCards(
@@ -32,12 +33,28 @@ function statusesOf(sql: SqlStorage): StatusOf {
 }
 
 export function tenantCards(sql: SqlStorage, ids: readonly string[]): (CapabilityCard & { public: boolean })[] {
-  const cards = listCards(sql, [oneOf("id", ids)]);
+  const cards = cardsWithIds(sql, ids);
   const servers = serversOf(sql, cards);
   return cards.map((card) => {
     const server = servers(card);
     return { ...cardWithServer(card, server), public: server.public };
   });
+}
+
+/** In the order of lists. */
+function cardsWithIds(sql: SqlStorage, ids: readonly string[]): StoredCard[] {
+  const tenant = tenantOf(sql);
+  const [, places] = boundIds(ids);
+  const atPlaces = `SELECT item.* FROM json_each(?) AS place CROSS JOIN card AS item ON item.tenant = ? AND ${isAtPlace}`;
+  const found = sql.exec<CardRow>(atPlaces, places, tenant).toArray();
+  const known = new Set(found.map(({ id }) => id));
+  const others = [...new Set(ids)].filter((id) => !known.has(id));
+  if (others.length > 0) {
+    const withOwn = `SELECT card.* FROM json_each(?) AS wanted ${itemsOfWanted} CROSS JOIN card
+      ON card.tenant = ? AND card.server = item.server AND card.kind = item.kind AND card.key = item.key`;
+    found.push(...sql.exec<CardRow>(withOwn, JSON.stringify(others), tenant).toArray());
+  }
+  return found.map(cardOf).sort(inListOrder);
 }
 
 interface TenantServer extends CardServer {

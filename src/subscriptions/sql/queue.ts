@@ -53,7 +53,9 @@ export function enqueueDeliveries(sql: SqlStorage, server: string, now: number):
 function kindsOfChange(sql: SqlStorage, server: string, generation: number): Pick<Change, "kind" | "classification">[] {
   return sql
     .exec<{ kind: Change["kind"]; classification: Change["classification"] }>(
-      "SELECT DISTINCT kind, classification FROM change WHERE server = ? AND generation = ?",
+      `SELECT kind, classification FROM change WHERE server = ?1 AND generation = ?2
+       UNION SELECT next.value ->> 1, next.value ->> 3 FROM change, json_each(rest) AS next
+         WHERE server = ?1 AND generation = ?2 AND rest IS NOT NULL`,
       server,
       generation,
     )

@@ -33,18 +33,18 @@ strong read                        1           1            1        0         0
 catalogue page, first              0           0            0        0         0            1         3            0
 catalogue page, after 2 s          0           0            0        0         0            1         1            0
 search                             0           0            0        0         0            2        15            0
-budgeted index                     0           0            0        0         0            4        44            0
+budgeted index                     0           0            0        0         0            4        46            0
 negotiate                          0           0            0        0         0            1         0            2
 negotiate for a task               0           0            0        0         0            3        15            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            1        1         2            2        68           36
-publish, one tool of 1,000         0           1            1        1         2            2      1079           35
-publish, unchanged                 0           1            2        1         1            1        30            7
-webhook                            0           1            2        1         2            4        82           38
-introspection, changed             0           1            2        1         2            2       108           38
+publish, new                       0           1            1        1         2            2        67           30
+publish, one tool of 1,000         0           1            1        1         2            2      1076           30
+publish, unchanged                 0           1            2        1         1            1        29            6
+webhook                            0           1            2        1         2            4        80           33
+introspection, changed             0           1            2        1         2            2       106           33
 introspection, unchanged           0           1            1        0         0            1        24            2
-publish, new, twelve tools         0           1            1        1         2            2       188          147
+publish, new, twelve tools         0           1            1        1         2            2       164           96
 `;
 
 /** These never leave the isolate. */

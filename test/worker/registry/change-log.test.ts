@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { tenantKey } from "../../../src/kernel/names.ts";
+import { insertAll } from "../../../src/kernel/platform/insert.ts";
 import {
   type ChainedChange,
   chained,
@@ -10,6 +11,7 @@ import {
   verifyChain,
 } from "../../../src/registry/change-chain.ts";
 import { changesSince, logHead, recordChanges } from "../../../src/registry/sql/change-log.ts";
+import { entriesOf, type LogRow } from "../../../src/registry/sql/log-rows.ts";
 import { type Member, member } from "../support/member.ts";
 import { tools } from "../support/registry.ts";
 
@@ -95,6 +97,17 @@ describe("the pages of a log", () => {
   });
 });
 
+/** Each entry in a row of its own, as earlier releases wrote them. */
+function spread(sql: SqlStorage): void {
+  const entries = sql.exec<LogRow>("SELECT * FROM change ORDER BY sequence").toArray().flatMap(entriesOf);
+  sql.exec("DELETE FROM change");
+  insertAll(
+    sql,
+    "change",
+    entries.map((entry) => ({ ...entry, rest: null })),
+  );
+}
+
 /** What somebody does who wants a rewritten log to pass: every entry gets a hash that fits. */
 function hashAgain(sql: SqlStorage): void {
   let last = genesisOf(tenantKey(tenant));
@@ -120,14 +133,26 @@ describe("a log that somebody rewrote", () => {
     ["the first entry, gone", "DELETE FROM change WHERE sequence = 1", 2],
     ["its own hash", "UPDATE change SET hash = previous WHERE sequence = 2", 2],
   ])("is found by its readers: %s", async (_, statement, sequence) => {
+    await inside(spread);
     expect(await verified()).not.toHaveProperty("brokenAt");
     await inside((sql) => sql.exec(statement));
+    expect(await verified()).toEqual({ brokenAt: sequence });
+  });
+
+  it.each([
+    ["a class", "json_set(rest, '$[0][3]', 'cosmetic')", 2],
+    ["a name", "json_set(rest, '$[0][2]', 'forged')", 2],
+    ["its hash", "json_set(rest, '$[0][0]', hash)", 2],
+    ["itself, gone", "NULL", 3],
+  ])("is found by its readers in an entry that shares a row: %s", async (_, rest, sequence) => {
+    await inside((sql) => sql.exec(`UPDATE change SET rest = ${rest} WHERE sequence = 1`));
     expect(await verified()).toEqual({ brokenAt: sequence });
   });
 
   it("and hashed again from there on is found by whoever had seen its head", async () => {
     const seen = (await page()).head;
     await inside((sql) => {
+      spread(sql);
       sql.exec("UPDATE change SET key = 'forged' WHERE sequence = 2");
       hashAgain(sql);
     });
@@ -157,6 +182,53 @@ describe("a log that was pruned", () => {
       expect(left[0]?.previous).toBe(hashes.get(189));
       expect(verifyChain(left, hashes.get(189)).ok).toBe(true);
       expect(verifyChain(left, genesisOf(tenantKey(tenant)))).toEqual({ ok: false, error: { sequence: 190 } });
+    });
+  });
+
+  it("keeps what shares a row with its oldest entry", async () => {
+    await mine.publish("s", tools("a"));
+    await inside((sql) => {
+      const change = { kind: "tool" as const, key: "a", classification: "cosmetic" as const, reasons: [] };
+      const write = [change, change, change];
+      for (let turn = 0; turn < 99; turn += 1) recordChanges(sql, "s", "2026-01-01T00:00:00.000Z", write, 10);
+      // Written by the 100th generation: entries 296 to 298. The ten newest begin inside the row of 287 to 289.
+      expect(changesSince(sql, 0, 1_000).map(({ sequence }) => sequence)).toEqual(
+        Array.from({ length: 12 }, (_, index) => 287 + index),
+      );
+    });
+  });
+});
+
+describe("entries of one write", () => {
+  const change = { kind: "tool" as const, key: "a", classification: "additive" as const, reasons: [] };
+  const ofServer = { kind: "server" as const, key: "s", classification: "removed" as const, reasons: [] };
+
+  it("share rows, and each about the server begins one", async () => {
+    await mine.publish("s", tools("a"));
+    await inside((sql) => {
+      const write = [...Array(60).fill(change), ofServer, change, change];
+      recordChanges(sql, "s", "2026-01-01T00:00:00.000Z", write, 1_000);
+      const rows = sql.exec<LogRow>("SELECT * FROM change WHERE generation = 2 ORDER BY sequence").toArray();
+      expect(rows.map((row) => [row.kind, entriesOf(row).length])).toEqual([
+        ["tool", 50],
+        ["tool", 10],
+        ["server", 3],
+      ]);
+      const all = changesSince(sql, 0, 1_000);
+      expect(all.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 64 }, (_, index) => index + 1));
+      for (const since of [0, 1, 2, 49, 50, 51, 60, 61, 62, 63, 64]) {
+        expect(changesSince(sql, since, 3)).toEqual(all.slice(since, since + 3));
+      }
+    });
+  });
+
+  it("with much to say have rows of their own", async () => {
+    await mine.publish("s", tools("a"));
+    await inside((sql) => {
+      const long = { ...change, key: "a".repeat(60_000) };
+      recordChanges(sql, "s", "2026-01-01T00:00:00.000Z", [long, long, long], 1_000);
+      const rows = sql.exec<LogRow>("SELECT * FROM change WHERE generation = 2 ORDER BY sequence").toArray();
+      expect(rows.map((row) => entriesOf(row).length)).toEqual([2, 1]);
     });
   });
 });
