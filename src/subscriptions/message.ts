@@ -1,6 +1,6 @@
 import { byteLength } from "../kernel/text.ts";
 import { changeOf } from "../registry/sql/change-log.ts";
-import { entriesOf, type LogRow } from "../registry/sql/log-rows.ts";
+import { entriesOf, type LogRow } from "../registry/sql/log/log-rows.ts";
 import { type ChangeFilters, matchesFilters } from "./schema.ts";
 
 /** Standard Webhooks asks for less than 20 kB. The envelope has a few hundred bytes with the longest tenant name. */

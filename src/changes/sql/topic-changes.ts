@@ -1,5 +1,5 @@
 import { changeOf, generationOf } from "../../registry/sql/change-log.ts";
-import { type ChangeRow, entriesOf, type LogRow } from "../../registry/sql/log-rows.ts";
+import { type ChangeRow, entriesOf, type LogRow } from "../../registry/sql/log/log-rows.ts";
 import { findLive } from "../../registry/sql/servers.ts";
 import type { FollowedItems, ItemChange, ItemChanges } from "../contract.ts";
 

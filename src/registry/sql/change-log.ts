@@ -6,7 +6,7 @@ import type { ChangeClass, LogReason } from "../../manifest/classify/reasons.ts"
 import { type ChangeCounts, countChanges, type LogChange } from "../../manifest/diff.ts";
 import { type ChainedChange, type Change, chained, genesisOf, type LogHead } from "../change-chain.ts";
 import type { RegistryRecord } from "../record-schema.ts";
-import { type ChainedRow, type ChangeRow, entriesOf, type LogRow, logRows } from "./log-rows.ts";
+import { type ChainedRow, type ChangeRow, entriesOf, type LogRow, logRows } from "./log/log-rows.ts";
 import { tenantOf } from "./tenant-name.ts";
 
 /** The tenant's generation: every accepted change adds one. */

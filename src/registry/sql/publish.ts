@@ -22,9 +22,9 @@ import {
   raiseGeneration,
   recordChanges,
 } from "./change-log.ts";
-import { choiceWarnings } from "./change-records.ts";
 import { closeCapability, currentFlags, insertCapability, mentionMessage } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
+import { choiceWarnings } from "./log/change-records.ts";
 import { originsText } from "./origins.ts";
 import type { PlacedManifest } from "./place.ts";
 import type { Difference } from "./publish/difference.ts";

@@ -4,9 +4,8 @@ import type { Result } from "../../../kernel/result.ts";
 import type { ItemRef } from "../../../manifest/diff.ts";
 import type { PreparedCapability } from "../../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../../manifest/schema/capability.ts";
-
 import { capabilityRow, insertCapability } from "../items.ts";
-import type { ChainedRow } from "../log-rows.ts";
+import type { ChainedRow } from "../log/log-rows.ts";
 import { cancelTask, enqueueTask } from "../outbox-table.ts";
 import type { ServerRow } from "../servers.ts";
 import type { Difference } from "./difference.ts";

@@ -1,11 +1,11 @@
-import { clip } from "../../kernel/text.ts";
-import { deprecationOfText } from "../../manifest/deprecation.ts";
-import { itemKey, type NewChange } from "../../manifest/diff.ts";
-import { type Flag, isHigh, keepSevere, shownFlags } from "../../manifest/flag.ts";
-import type { PreparedCapability } from "../../manifest/prepare.ts";
-import { recordOf } from "../record.ts";
-import type { ServerConfig } from "../schema.ts";
-import type { LoggedChange } from "./change-log.ts";
+import { clip } from "../../../kernel/text.ts";
+import { deprecationOfText } from "../../../manifest/deprecation.ts";
+import { itemKey, type NewChange } from "../../../manifest/diff.ts";
+import { type Flag, isHigh, keepSevere, shownFlags } from "../../../manifest/flag.ts";
+import type { PreparedCapability } from "../../../manifest/prepare.ts";
+import { recordOf } from "../../record.ts";
+import type { ServerConfig } from "../../schema.ts";
+import type { LoggedChange } from "../change-log.ts";
 
 /** What a publish tells of the records of its items: readers of the log get them, its sender gets warnings. */
 

@@ -1,4 +1,4 @@
-import { readJson } from "../../kernel/read-json.ts";
+import { readJson } from "../../../kernel/read-json.ts";
 
 /** An entry of the log in columns. */
 export interface ChangeRow extends Record<string, SqlStorageValue> {
