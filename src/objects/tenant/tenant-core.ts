@@ -11,7 +11,7 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
 import type { VersionContext } from "../../official/sql/publish-version.ts";
 import { officialVersions } from "../../official/sql/tenant-versions.ts";
-import type { AsOf, PublishRequest, Writer, Written } from "../../registry/contract.ts";
+import type { AsOf, NamedStamp, PublishRequest, Writer, Written } from "../../registry/contract.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { once } from "../../registry/sql/idempotency.ts";
 import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
@@ -339,13 +339,13 @@ export class TenantCore {
   /** Enqueues every server, item and version for the directory again. */
   async resendToDirectory(): Promise<void> {
     if (this.#isNewer || !this.#ready) return;
-    await this.afterRestore();
+    await this.#restored.compare(tenantOf(this.sql));
     this.#storage.transactionSync(() => enqueueDirectoryAll(this.sql));
     this.#finishLater();
   }
 
-  async afterRestore(): Promise<void> {
-    if (this.#ready && !this.#isNewer) await this.#restored.compare(tenantOf(this.sql));
+  async afterRestore(shown: NamedStamp): Promise<void> {
+    if (this.#ready && !this.#isNewer) await this.#restored.compareWith(tenantOf(this.sql), shown);
   }
 
   /** Has the outbox emptied, by the alarm if not before. */
