@@ -11,7 +11,7 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
 import type { VersionContext } from "../../official/sql/publish-version.ts";
 import { officialVersions } from "../../official/sql/tenant-versions.ts";
-import type { AsOf, NamedStamp, PublishRequest, Writer, Written } from "../../registry/contract.ts";
+import type { AsOf, PublishRequest, Writer, Written } from "../../registry/contract.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { once } from "../../registry/sql/idempotency.ts";
 import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
@@ -92,12 +92,8 @@ export class TenantCore {
     this.reanalysis = new Reanalysis(this.#storage, this.context, (server) => this.#outbox.enqueueServer(server));
     const policyFor = addressPolicyFor(this.#config);
     const reschedule = () => setNextAlarm(this.#storage, Date.now());
-    const deliveries = new Deliveries(this.#storage, {
-      fetch: (request) => fetch(request),
-      policyFor,
-      now: Date.now,
-      reschedule,
-    });
+    const sending = { fetch: (request: Request) => fetch(request), policyFor, now: Date.now, reschedule };
+    const deliveries = new Deliveries(this.#storage, sending);
     this.#outbox = new Outbox(
       this.#storage,
       createOutboxTargets(env, this.sql, { deliveries, watchers: this.watchers }),
@@ -344,7 +340,7 @@ export class TenantCore {
     this.#finishLater();
   }
 
-  async afterRestore(shown: NamedStamp): Promise<void> {
+  async afterRestore(shown: Parameters<RestoreCheck["compareWith"]>[1]): Promise<void> {
     if (this.#ready && !this.#isNewer) await this.#restored.compareWith(tenantOf(this.sql), shown);
   }
 
