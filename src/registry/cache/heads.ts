@@ -6,7 +6,7 @@ import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.
 import { confirmMs, edgeMs, freshMs, trustMs } from "../../kernel/platform/freshness.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
-import { type Head, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
+import { type AsOf, type Head, type HeadStamp, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
 import { headKey, raisedKey } from "./keys.ts";
 
 /** The head of a server, or undefined if the tenant had no such server at generation `asOf`. */
@@ -74,7 +74,7 @@ interface HeadsOptions {
 export class Heads {
   readonly #options: HeadsOptions;
   readonly #memory: MemoryCache<Remembered>;
-  readonly #highestShown: MemoryCache<{ generation: number; asOf: number }>;
+  readonly #highestShown: MemoryCache<HeadStamp>;
   /** The last time that another isolate, or this one, raised a head in a way that the directory does not know of. */
   #raisedAt = Number.NEGATIVE_INFINITY;
   #raisedCheckedAt = Number.NEGATIVE_INFINITY;
@@ -258,12 +258,17 @@ export class Heads {
    */
   async #askObject(ref: ServerRef, key: string): ReturnType<RegistryTenant["head"]> {
     const tenant = this.#options.tenant(ref.tenant);
-    const isBehind = ({ generation }: { generation: number }) => generation < (this.#highestShown.get(key)?.asOf ?? 0);
+    const isBehind = (answer: AsOf<{ head?: Head }>) => {
+      const shown = this.#highestShown.get(key);
+      if (shown === undefined) return false;
+      return answer.generation < shown.asOf || (answer.head?.generation ?? 0) < shown.generation;
+    };
     const answer = await tenant.head(ref.name);
     if (!isBehind(answer)) return answer;
     const again = await tenant.head(ref.name);
-    if (!isBehind(again)) return again;
-    await tenant.afterRestore();
+    const shown = this.#highestShown.get(key);
+    if (!isBehind(again) || shown === undefined) return again;
+    await tenant.afterRestore({ name: ref.name, ...shown });
     return tenant.head(ref.name);
   }
 
@@ -288,7 +293,8 @@ export class Heads {
   /** Keeps the newest state: an older read that was in flight when a write finished must not replace it. */
   #remember(key: string, resolved: Omit<Resolved, "source">, readAt: number): void {
     const shown = this.#highestShown.get(key);
-    const mark = { generation: resolved.head?.generation ?? 0, asOf: resolved.asOf };
+    const { generation = 0, overlay = 0 } = resolved.head ?? {};
+    const mark = { generation, asOf: resolved.asOf, overlay };
     if (shown !== undefined && !isAtLeastAsNew(mark, shown)) return;
     const known = this.#memory.get(key)?.resolved;
     const read = { ...resolved, source: "memory" as const };
