@@ -72,10 +72,10 @@ function* readSteps(text: string, limits: YamlLimits): Steps<Result<StrictJson, 
   if (!tokens.ok) return err({ ...tokens.error, ...at(tokens.error.offset) });
   const composed = yield* composeSteps(tokens.value, text.length, { ...libraryOptions, lineCounter: lines });
   const [document] = composed.documents;
-  if (document === undefined) return err({ message: "the YAML is empty" });
   if (composed.documents.length > 1) return err({ message: "the YAML holds more than one document" });
   const [problem] = composed.problems;
   if (problem !== undefined) return err({ message: firstLine(problem.message), ...at(problem.pos[0]) });
+  if (document === undefined) return err({ message: "the YAML is empty" });
   const root = document.contents ?? new Scalar(null);
   const { size, fault, targets } = yield* inspectSteps(root, text.length, composed.divided);
   // The limit applies to the size with aliases expanded, computed before anything is expanded.

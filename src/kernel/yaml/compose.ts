@@ -15,10 +15,15 @@ const charactersPerStep = 8 * 1024;
 /** Composing takes some 60 times as long as looking at each character. */
 const unitsPerCharacter = 0.6;
 
+interface Problem {
+  message: string;
+  pos: readonly [number, number];
+}
+
 export interface ComposedDocuments {
   documents: Document[];
   /** What is wrong with all parts, in the order of the text. */
-  problems: { message: string; pos: readonly [number, number] }[];
+  problems: Problem[];
   divided: DividedCollections;
 }
 
@@ -36,6 +41,12 @@ type ComposeOptions = ConstructorParameters<typeof Composer>[0];
 /** More than any document needs: each part is composed with all of them. */
 const mostDirectives = 8;
 
+/** Commas, anchors and tags before one item. More than five are a mistake, which the library would report once for each. */
+const mostProperties = 8;
+
+/** Tokens behind a value that are neither space nor comments. More than the bracket of a collection are a mistake. */
+const mostAtEnd = 3;
+
 /** More levels than JSON may have here: each step passes through all of those above it. */
 const mostLevels = 128;
 
@@ -52,26 +63,30 @@ export function* composeSteps(
   const composer = new Composer({ ...options, keepSourceTokens: true });
   const documents: Document[] = [];
   for (const token of tokens) {
-    if (token.type === "document" && token.value !== undefined) {
-      token.value = yield* divideSteps(token.value, length, { waiting, divided });
+    if (token.type === "document") {
+      token.start = withoutRepeats(token.start);
+      cutEnd(token.value);
+      if (token.value !== undefined) token.value = yield* divideSteps(token.value, length, { waiting, divided });
     }
     documents.push(...composer.next(token));
-    // Several documents are refused.
-    if (documents.length > 1) break;
+    // Several documents are refused, and only the first mistake is told.
+    if (documents.length > 1 || token.type === "error") break;
     yield 1;
   }
   documents.push(...composer.end());
   const all = [...documents];
-  for (const { of, token } of waiting) {
+  for (const { of, token } of waiting.sort((a, b) => a.token.offset - b.token.offset)) {
     const document = composePart(token, directives, options);
     if (document === undefined) continue;
     if (isCollection(document.contents)) divided.get(of)?.parts.push(document.contents.items as (Node | Pair)[]);
     all.push(document);
+    if (document.errors.length > 0) break;
     yield charactersPerStep * unitsPerCharacter;
   }
   const errors = all.flatMap((document) => document.errors).sort(byPlace);
   const warnings = all.flatMap((document) => document.warnings).sort(byPlace);
-  return { documents, problems: [...errors, ...warnings], divided };
+  const mistakes = documents.length === 0 ? mistakesOf(tokens) : [];
+  return { documents, problems: [...mistakes, ...errors, ...warnings], divided };
 }
 
 function composePart(value: Collection, directives: readonly CST.Token[], options: ComposeOptions) {
@@ -86,7 +101,7 @@ function composePart(value: Collection, directives: readonly CST.Token[], option
   return Array.from(composer.end())[0];
 }
 
-function byPlace({ pos: [a] }: { pos: readonly [number, number] }, { pos: [b] }: { pos: readonly [number, number] }) {
+function byPlace({ pos: [a] }: Problem, { pos: [b] }: Problem) {
   return a - b;
 }
 
@@ -99,7 +114,7 @@ interface Divided {
 function* divideSteps(token: CST.Token, end: number, found: Divided, depth = 0): Steps<CST.Token> {
   if (!isCollectionToken(token) || end - token.offset <= charactersPerStep) return token;
   if (depth > mostLevels) throw new Error("the YAML is nested too deeply");
-  const items: Item[] = token.items;
+  const items = upToMistake(token);
   const starts = items.map((item) => startOf(item) ?? token.offset);
   yield items.length / 5;
   const isFlow = token.type === "flow-collection";
@@ -132,6 +147,52 @@ function* divideSteps(token: CST.Token, end: number, found: Divided, depth = 0):
   }
   flush(Math.max(0, kept));
   return rest;
+}
+
+/** A stream without a document has nothing that could report what is wrong with it. */
+function mistakesOf(tokens: readonly CST.Token[]): Problem[] {
+  const mistake = tokens.find((token) => token.type === "error");
+  return mistake === undefined ? [] : [{ message: mistake.message, pos: [mistake.offset, mistake.offset] }];
+}
+
+/**
+ * The items up to the first that follows another without a comma, each without what it repeats: the library would report
+ * every further one in one step.
+ */
+function upToMistake({ type, items }: Collection): Item[] {
+  const mistake =
+    type === "flow-collection"
+      ? items.findIndex((item, index) => index > 0 && hasContent(item) && !hasComma(item))
+      : -1;
+  const kept: Item[] = mistake < 0 ? items : items.slice(0, mistake + 1);
+  for (const item of kept) {
+    item.start = withoutRepeats(item.start);
+    if (item.sep) item.sep = withoutRepeats(item.sep);
+    cutEnd(item.key);
+    cutEnd(item.value);
+  }
+  return kept;
+}
+
+/** What stands behind a value without belonging there is a mistake, told once. A collection has its bracket there. */
+function cutEnd(value: CST.Token | null | undefined): void {
+  if (value == null || !("end" in value) || value.end === undefined) return;
+  let found = 0;
+  const end = value.end.findIndex(({ type }) => {
+    if (type !== "space" && type !== "newline" && type !== "comment") found += 1;
+    return found > mostAtEnd;
+  });
+  if (end >= 0) value.end = value.end.slice(0, end);
+}
+
+/** The tokens up to the last property that can be reported. With so many of them, one is a mistake. */
+function withoutRepeats(tokens: CST.SourceToken[]): CST.SourceToken[] {
+  let properties = 0;
+  const end = tokens.findIndex(({ type }) => {
+    if (type === "comma" || type === "anchor" || type === "tag") properties += 1;
+    return properties > mostProperties;
+  });
+  return end < 0 ? tokens : tokens.slice(0, end);
 }
 
 function isCollectionToken(token: CST.Token | null | undefined): token is Collection {
