@@ -179,7 +179,7 @@ function bestOf(scores: Float32Array, limit: number): number[] {
 }
 
 /** Items found beyond the limit before they are sorted. */
-const spare = 1_000;
+const spare = 150;
 
 /** Copies score nearly the same, so only neighbours with close scores are compared. */
 const nearScore = 0.05;
