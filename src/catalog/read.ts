@@ -13,6 +13,7 @@ import { type CatalogEntry, listedServer } from "../registry/summary.ts";
 import {
   type CatalogAnswer,
   type CatalogCaller,
+  type CatalogCounts,
   type CatalogField,
   type CatalogOrder,
   type CatalogQuestion,
@@ -121,12 +122,25 @@ export async function readCatalog(
   return ok(sent(services, shownPage, local));
 }
 
+/** Counts of a view as JSON text, made once: they stay in memory as long as the view. */
+const countedTexts = new WeakMap<CatalogCounts, string>();
+
+function countedText(counted: CatalogCounts | undefined): string {
+  if (counted === undefined) return "{}";
+  let text = countedTexts.get(counted);
+  if (text === undefined) {
+    text = JSON.stringify(counted);
+    countedTexts.set(counted, text);
+  }
+  return text;
+}
+
 async function contentOf(
   { items, nextCursor, changed }: Page<CatalogEntry>,
   { counted }: CatalogAnswer,
   fields: readonly CatalogField[],
 ): Promise<{ content: string; etag: string }> {
-  const rest = JSON.stringify({ ...counted, changed: changed || undefined });
+  const rest = changed ? JSON.stringify({ ...counted, changed }) : countedText(counted);
   const list = `{"items":[${items.map((entry) => shownText(entry, fields)).join(",")}]`;
   const content = rest === "{}" ? `${list}}` : `${list},${rest.slice(1)}`;
   const digest = await digestOfText(`${content} ${nextCursor !== undefined}`);
