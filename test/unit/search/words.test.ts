@@ -211,7 +211,7 @@ describe("highlights", () => {
   });
 
   it("are the same in a text of ASCII as with a letter beyond it", () => {
-    const text = fc.string({ unit: fc.constantFrom("a", "Z", "7", "_", " ", "[", "`", "/", ":", "@", "{") });
+    const text = fc.string({ unit: fc.constantFrom("a", "Z", "9", "_", " ", "[", "`", "/", ":", "@", "{") });
     fc.assert(
       fc.property(text, (ascii) => {
         const every = new Set([...termsOf(ascii), ...termsOf("é")]);
