@@ -1,4 +1,5 @@
 import { RequestRefused } from "../../scripts/command.ts";
+import { isDropped } from "../harness/load.ts";
 import { prepare, type Target } from "../harness/target.ts";
 import type { CatalogueServer } from "./catalogue.ts";
 
@@ -13,10 +14,11 @@ export async function publishAll(target: Target, servers: Iterable<CatalogueServ
   const work = async () => {
     for (let { value, done } = left.next(); !done; { value, done } = left.next()) {
       const { tenant, name, title, tools } = value as CatalogueServer;
-      await prepare(target, "POST", "/api/mcp/configs", admin, { tenant, name, title, visibility: "public" });
+      const config = { tenant, name, title, visibility: "public" };
+      await sent(() => prepare(target, "POST", "/api/mcp/configs", admin, config));
       const path = `/api/mcp/capabilities/${tenant}/${name}?partial=true`;
       // Not `accepted += await …`: that reads the sum before it waits, and loses what others added meanwhile.
-      const taken = await acceptedOf(tools.length, () => prepare(target, "PUT", path, admin, { tools }));
+      const taken = await acceptedOf(tools.length, () => sent(() => prepare(target, "PUT", path, admin, { tools })));
       accepted += taken;
       published += 1;
       if (published % 1_000 === 0) console.error(`${published} servers with ${accepted} tools published`);
@@ -24,6 +26,19 @@ export async function publishAll(target: Target, servers: Iterable<CatalogueServ
   };
   await Promise.all(Array.from({ length: publishedAtOnce }, work));
   return accepted;
+}
+
+const mostSent = 3;
+
+/** Sends a write again whose connection the server closed: the same config and the same tools change nothing twice. */
+async function sent<T>(send: () => Promise<T>): Promise<T> {
+  for (let times = 1; ; times += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      if (times === mostSent || !isDropped(error)) throw error;
+    }
+  }
 }
 
 /** How many of the tools a publish took. One that would leave out all is refused as a whole. */

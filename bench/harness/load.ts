@@ -31,6 +31,12 @@ interface LoadOptions<Sent extends Exchange> {
 class ConnectionDropped extends CommandError {}
 const droppedCodes = ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"];
 
+export function isDropped(error: unknown): boolean {
+  // `fetch` fails with the reason as the cause of its error.
+  const reason = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return droppedCodes.includes(errorCode(reason) ?? "");
+}
+
 /**
  * Connections to one server that stay open over the slices of a run. Each sends its next request when the last was
  * answered.
@@ -102,7 +108,7 @@ function send(client: Client, exchange: Exchange): Promise<Omit<Answer, "millise
       },
       onResponseEnd: () => resolve({ status, headers, bytes }),
       onResponseError(_, error) {
-        const Reason = droppedCodes.includes(errorCode(error) ?? "") ? ConnectionDropped : CommandError;
+        const Reason = isDropped(error) ? ConnectionDropped : CommandError;
         reject(new Reason(`${exchange.method} ${exchange.path} failed: ${reasonOf(error)}`));
       },
     });

@@ -7,14 +7,16 @@ import type { CatalogCounts } from "./contract.ts";
 /** Of an entry and the texts made of it, for each character that the segment has of it. */
 const bytesPerCharacter = 6;
 const bytesBeside = 500;
-/** Filters of one view whose counts are kept. */
+/** Filters of one view whose counts are kept, and pages of one view whose entries are. */
 const maxCounted = 32;
+const maxSelected = 32;
 
 /** What pages are made of again and again: entries that were decoded from segments, and counts of a view. */
 export class EntryCache {
   readonly #entries: MemoryCache<CatalogEntry>;
   readonly #numbers = new WeakMap<Segment, number>();
   readonly #counts = new WeakMap<DirectoryView, Map<string, CatalogCounts | undefined>>();
+  readonly #selected = new WeakMap<DirectoryView, Map<string, CatalogEntry[]>>();
   #segments = 0;
 
   constructor(memory: MemoryBudget) {
@@ -35,13 +37,12 @@ export class EntryCache {
 
   /** What was counted of a view, by what was asked. */
   counted(view: DirectoryView, key: string, count: () => CatalogCounts | undefined): CatalogCounts | undefined {
-    const known = this.#counts.get(view) ?? new Map<string, CatalogCounts | undefined>();
-    this.#counts.set(view, known);
-    if (!known.has(key)) {
-      if (known.size === maxCounted) known.clear();
-      known.set(key, count());
-    }
-    return known.get(key);
+    return keptOf(this.#counts, view, key, maxCounted, count);
+  }
+
+  /** The entries of a page of a view, by what was asked: pages differ in the fields that they show. */
+  selected(view: DirectoryView, key: string, select: () => CatalogEntry[]): CatalogEntry[] {
+    return keptOf(this.#selected, view, key, maxSelected, select);
   }
 
   /** A segment has no name of its own: one from RPC is in no store. */
@@ -52,4 +53,23 @@ export class EntryCache {
     this.#numbers.set(segment, this.#segments);
     return this.#segments;
   }
+}
+
+function keptOf<T>(
+  all: WeakMap<DirectoryView, Map<string, T>>,
+  view: DirectoryView,
+  key: string,
+  most: number,
+  make: () => T,
+): T {
+  let known = all.get(view);
+  if (known === undefined) {
+    known = new Map();
+    all.set(view, known);
+  }
+  if (known.has(key)) return known.get(key) as T;
+  const made = make();
+  if (known.size === most) known.clear();
+  known.set(key, made);
+  return made;
 }

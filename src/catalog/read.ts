@@ -13,6 +13,7 @@ import { type CatalogEntry, listedServer } from "../registry/summary.ts";
 import {
   type CatalogAnswer,
   type CatalogCaller,
+  type CatalogCounts,
   type CatalogField,
   type CatalogOrder,
   type CatalogQuestion,
@@ -121,12 +122,25 @@ export async function readCatalog(
   return ok(sent(services, shownPage, local));
 }
 
+/** Counts of a view as JSON text, made once: they stay in memory as long as the view. */
+const countedTexts = new WeakMap<CatalogCounts, string>();
+
+function countedText(counted: CatalogCounts | undefined): string {
+  if (counted === undefined) return "{}";
+  let text = countedTexts.get(counted);
+  if (text === undefined) {
+    text = JSON.stringify(counted);
+    countedTexts.set(counted, text);
+  }
+  return text;
+}
+
 async function contentOf(
   { items, nextCursor, changed }: Page<CatalogEntry>,
   { counted }: CatalogAnswer,
   fields: readonly CatalogField[],
 ): Promise<{ content: string; etag: string }> {
-  const rest = JSON.stringify({ ...counted, changed: changed || undefined });
+  const rest = changed ? JSON.stringify({ ...counted, changed }) : countedText(counted);
   const list = `{"items":[${items.map((entry) => shownText(entry, fields)).join(",")}]`;
   const content = rest === "{}" ? `${list}}` : `${list},${rest.slice(1)}`;
   const digest = await digestOfText(`${content} ${nextCursor !== undefined}`);
@@ -165,8 +179,9 @@ function answerFrom(entries: EntryCache, local: LocalParts, question: CatalogQue
     sources.push(entriesSource(hidden));
     return { ...asOf(local), ...selectServers(sources, question) };
   }
-  const items = selectItems(sources, question);
-  const { values, updatedSince, facets } = question;
+  const { values, updatedSince, order, after, limit, facets } = question;
+  const page = JSON.stringify([values, updatedSince, order, after, limit]);
+  const items = entries.selected(local.view, page, () => selectItems(sources, question));
   if (facets.length === 0) return { ...asOf(local), items };
   // Pages of one list differ in what they show; what they count is the same for everybody who sees only what is public.
   const key = JSON.stringify([values, updatedSince, facets]);
@@ -223,15 +238,22 @@ function sent(services: CatalogDeps, page: CatalogPage, { own }: LocalParts): Sh
   return { ...page, directory: { ...page.directory, age: edgeDirectory.age }, source: "memory", holds };
 }
 
-/** Each field as JSON text; undefined where the entry has none. Made once of an entry that stays in memory. */
+/** Each field with its name as JSON text; undefined where the entry has none. Made once of an entry that stays in memory. */
 const fieldTexts = new WeakMap<CatalogEntry, Record<CatalogField, string | undefined>>();
 
 /** The requested fields of an entry, as JSON text. */
 function shownText(entry: CatalogEntry, fields: readonly CatalogField[]): string {
-  const texts = fieldTexts.get(entry) ?? textsOf(entry);
-  fieldTexts.set(entry, texts);
-  const shown = fields.flatMap((field) => (texts[field] === undefined ? [] : `"${field}":${texts[field]}`));
-  return `{${shown.join(",")}}`;
+  let texts = fieldTexts.get(entry);
+  if (texts === undefined) {
+    texts = textsOf(entry);
+    fieldTexts.set(entry, texts);
+  }
+  let shown = "";
+  for (const field of fields) {
+    const text = texts[field];
+    if (text !== undefined) shown += shown === "" ? text : `,${text}`;
+  }
+  return `{${shown}}`;
 }
 
 function textsOf({ attributes, ...entry }: CatalogEntry): Record<CatalogField, string | undefined> {
@@ -244,10 +266,11 @@ function textsOf({ attributes, ...entry }: CatalogEntry): Record<CatalogField, s
     probe: entry.probe,
     attributes: Object.fromEntries(values),
   };
-  return Object.fromEntries(Object.entries(all).map(([field, value]) => [field, JSON.stringify(value)])) as Record<
-    CatalogField,
-    string | undefined
-  >;
+  const texts = Object.entries(all).map(([field, value]) => {
+    const text = JSON.stringify(value);
+    return [field, text && `"${field}":${text}`];
+  });
+  return Object.fromEntries(texts) as Record<CatalogField, string | undefined>;
 }
 
 /** The position after which a page starts: keys of the cursor, in the order of the list. */

@@ -184,19 +184,32 @@ export class Segment {
     return this.#pool.text(number);
   }
 
-  cardAt(card: number): Omit<CardRow, "terms" | "vector" | "attributes"> {
+  /** What a ranking demotes a card for, without its texts. */
+  cardFacts(card: number): Pick<CardRow, "tokens" | "flags" | "deprecated"> {
     const flags = this.#column("cardFlags", card);
+    return {
+      tokens: this.card.tokens[card] ?? 0,
+      flags: flags === undefined ? [] : (readJson(flags) as Flag[]),
+      deprecated: this.#column("cardDeprecated", card),
+    };
+  }
+
+  /** The first four bytes of a card's digest: most cards differ in them. */
+  digestStart(card: number): number {
+    const [a = 0, b = 0, c = 0, d = 0] = this.#section("cardDigest").subarray(32 * card, 32 * card + 4);
+    return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+  }
+
+  cardAt(card: number): Omit<CardRow, "terms" | "vector" | "attributes"> {
     return {
       kind: this.#text(this.card.kinds[card]) as CapabilityKind,
       key: this.#column("cardKey", card) ?? "",
       id: this.#text(this.card.ids[card]),
       digest: this.#digest(card),
-      tokens: this.card.tokens[card] ?? 0,
+      ...this.cardFacts(card),
       version: this.#column("cardVersion", card),
       title: this.#column("cardTitle", card),
       description: this.#column("cardDescription", card),
-      flags: flags === undefined ? [] : (readJson(flags) as Flag[]),
-      deprecated: this.#column("cardDeprecated", card),
     };
   }
 

@@ -28,8 +28,10 @@ export function answersOf(
       const same = unchanged(meta);
       if (same !== undefined) return same;
     }
-    keep(meta, body);
-    return send(c, services, body, meta.type ?? json, { ...meta, status });
+    // Encoded once, for the answer and for the cache.
+    const sent = meta.cache !== undefined && typeof body === "string" ? encoder.encode(body) : body;
+    keep(meta, sent);
+    return send(c, services, sent, meta.type ?? json, { ...meta, status });
   };
 
   const keep = ({ cache, type, ...meta }: AnswerMeta, sent: BodyInit | null | undefined): void => {
@@ -58,6 +60,5 @@ export function answersOf(
 
 /** A stream is sent once, so it cannot be kept. */
 function bytesOf(body: BodyInit | null | undefined): Uint8Array | undefined {
-  if (typeof body === "string") return encoder.encode(body);
   return body instanceof Uint8Array ? body : undefined;
 }

@@ -17,16 +17,17 @@ export function respondFromCache(services: HttpDeps, request: Request): Response
   const { url, headers } = request;
   const found = findCached(services, headers, url);
   if (found === undefined) return undefined;
-  const { body, notModified: unchanged, headers: cached, accepts } = found.response;
+  const { body, etag, accepts } = found.response;
   if (accepts !== undefined && !accepts(headers.get("Accept") ?? undefined)) return undefined;
-  const ifNoneMatch = unchanged && headers.get("If-None-Match");
-  if (unchanged && ifNoneMatch && matchesEtag(ifNoneMatch, unchanged.etag)) {
+  const ifNoneMatch = etag && headers.get("If-None-Match");
+  if (etag && ifNoneMatch && matchesEtag(ifNoneMatch, etag)) {
     if (!consumeCallerRateLimit(services, found, request, 304)) return undefined;
+    const unchanged = found.response.notModified;
     if (!headers.has(requestId)) return unchanged.response;
     return withRequestId(new Response(null, { status: 304, headers: unchanged.headers }), headers);
   }
   if (!(body instanceof Uint8Array) || !consumeCallerRateLimit(services, found, request, 200)) return undefined;
-  return withRequestId(new Response(body, { headers: cached }), headers);
+  return withRequestId(new Response(body, { headers: found.response.headers }), headers);
 }
 
 const requestId = "X-Request-Id";
@@ -106,19 +107,54 @@ export function cacheResponse(c: RequestContext, services: HttpDeps, entry: Cach
   // HEAD requests run the GET routes, but are not served from the cache.
   if (c.req.method === "HEAD" || bypassesCache(services, c.req.raw.headers)) return;
   const common = { ...cacheHeaders(services, undefined, meta, 0), ...meta.headers };
-  services.responses.put(question, access, principal, {
-    route: routeLabel(c),
-    body: body(),
-    headers: new Headers({ "Content-Type": contentType, "X-Content-Type-Options": "nosniff", ...common }),
-    notModified: meta.etag === undefined ? undefined : notModifiedResponse(meta.etag, common),
-    isValid: holds,
-    accepts,
-  });
+  const kept = { route: routeLabel(c), body: body(), etag: meta.etag, isValid: holds, accepts };
+  services.responses.put(question, access, principal, new KeptResponse(kept, contentType, common));
 }
 
-function notModifiedResponse(etag: string, common: Record<string, string>): NonNullable<CachedResponse["notModified"]> {
-  const headers = new Headers(common);
-  return { etag, headers, response: new Response(null, { status: 304, headers }) };
+type KeptFields = Omit<CachedResponse, "headers" | "notModified">;
+
+/** Its headers are made when it is first sent again: most answers never are. */
+class KeptResponse implements CachedResponse {
+  readonly route: KeptFields["route"];
+  readonly body: KeptFields["body"];
+  readonly etag: KeptFields["etag"];
+  readonly isValid: KeptFields["isValid"];
+  readonly accepts: KeptFields["accepts"];
+  readonly #contentType: string;
+  readonly #common: Record<string, string>;
+  #headers: Headers | undefined;
+  #notModified: CachedResponse["notModified"] | undefined;
+
+  constructor(
+    { route, body, etag, isValid, accepts }: KeptFields,
+    contentType: string,
+    common: Record<string, string>,
+  ) {
+    this.route = route;
+    this.body = body;
+    this.etag = etag;
+    this.isValid = isValid;
+    this.accepts = accepts;
+    this.#contentType = contentType;
+    this.#common = common;
+  }
+
+  get headers(): Headers {
+    this.#headers ??= new Headers({
+      "Content-Type": this.#contentType,
+      "X-Content-Type-Options": "nosniff",
+      ...this.#common,
+    });
+    return this.#headers;
+  }
+
+  get notModified(): CachedResponse["notModified"] {
+    if (this.#notModified === undefined) {
+      const headers = new Headers(this.#common);
+      this.#notModified = { headers, response: new Response(null, { status: 304, headers }) };
+    }
+    return this.#notModified;
+  }
 }
 
 /** Questions that are cached are short. A longer body bypasses the cache; the route reads it within its own limits. */

@@ -10,9 +10,10 @@ export interface CachedResponse {
   /** The whole body, or the text before and after the id of a JSON-RPC message; undefined if only a 304 can be sent. */
   body: Uint8Array | { before: string; behind: string } | undefined;
   /** Built once: copying Headers costs a fraction of building them. */
-  headers: Headers;
+  readonly headers: Headers;
+  etag: string | undefined;
   /** The 304. It has no body, so the same Response can be sent any number of times. */
-  notModified?: { etag: string; headers: Headers; response: Response };
+  readonly notModified: { headers: Headers; response: Response };
   /** Set if the format depends on `Accept`: false for a header that gets another. */
   accepts?: (accept: string | undefined) => boolean;
   /** True while everything the response was made from is in memory and unchanged. */

@@ -150,6 +150,7 @@ export function obstacleTo(
       message: 'Its publisher withdrew the server; include "withdrawn" takes it all the same',
     };
   }
+  if (flags.length === 0) return undefined;
   const rules = [...new Set(flags.filter(isHigh).map(({ rule }) => rule))];
   if (rules.length === 0 || include.includes("flagged")) return undefined;
   return {
@@ -159,7 +160,9 @@ export function obstacleTo(
 }
 
 /** How far a ranking puts an item behind others: 0 not at all, 1 deprecated, 2 left out of choices. */
-export function demotionOf(record: Pick<RegistryRecord, "flags" | "status">): 0 | 1 | 2 {
+export type Demotion = 0 | 1 | 2;
+
+export function demotionOf(record: Pick<RegistryRecord, "flags" | "status">): Demotion {
   if (obstacleTo(record) !== undefined) return 2;
   return record.status === "deprecated" ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-import { demotionOf, recordOf, type ServerFacts } from "../registry/record.ts";
+import { type Demotion, demotionOf, recordOf, type ServerFacts } from "../registry/record.ts";
 import type { CapabilityCard, StoredCard } from "./contract.ts";
 
 /** What a card shows of its server. */
@@ -28,8 +28,17 @@ const demotedScore = [1, 0.8, 0.5] as const;
 /** Lowers the scores of items that an agent should not choose first, and puts them in order again. */
 export function demoteCards<T extends CapabilityCard & { score: number }>(cards: readonly T[]): T[] {
   const demotions = cards.map(({ registry }) => demotionOf(registry));
-  if (demotions.every((demotion) => demotion === 0)) return [...cards];
-  return cards
-    .map((card, index) => ({ ...card, score: card.score * demotedScore[demotions[index] ?? 0] }))
+  return inNewOrder(cards, demotions, (card, score) => ({ ...card, score }));
+}
+
+/** The same for items whose demotions are known. */
+export function inNewOrder<T extends { score: number }>(
+  items: readonly T[],
+  demotions: readonly Demotion[],
+  withScore: (item: T, score: number) => T,
+): T[] {
+  if (demotions.every((demotion) => demotion === 0)) return [...items];
+  return items
+    .map((item, index) => withScore(item, item.score * demotedScore[demotions[index] ?? 0]))
     .sort((a, b) => b.score - a.score);
 }

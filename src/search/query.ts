@@ -66,11 +66,26 @@ const maxTerms = 96;
 /** Letters that an unfinished word must have: one letter may become anything. */
 const minPrefix = 2;
 
-/** Plain words → search terms; undefined if the text has no letter or digit. With `prefix`, the last word is unfinished. */
+/** The text that was parsed last: who checks a query parses the text first, and who ranks for the query parses it again. */
+let last: { text: string; prefix: boolean; parsed: ParsedQuery | undefined } | undefined;
+
+/**
+ * Plain words → search terms; undefined if the text has no letter or digit. With `prefix`, the last word is unfinished.
+ * Callers must not change the result.
+ */
 export function parseQuery(text: string, { prefix = false } = {}): ParsedQuery | undefined {
-  const asks = clausesOf(text).map((clause) => clauseTerms(clause, maxTermsOfClause));
-  const clauses = asks.filter(({ terms }) => terms.length > 0);
+  if (last?.text !== text || last.prefix !== prefix) last = { text, prefix, parsed: parsed(text, prefix) };
+  return last.parsed;
+}
+
+function parsed(text: string, prefix: boolean): ParsedQuery | undefined {
   const whole = clauseTerms(text, maxTerms);
+  const asks = clausesOf(text).map((clause) =>
+    clause === text
+      ? { ...whole, terms: whole.terms.slice(0, maxTermsOfClause) }
+      : clauseTerms(clause, maxTermsOfClause),
+  );
+  const clauses = asks.filter(({ terms }) => terms.length > 0);
   if (whole.terms.length === 0) return undefined;
   return { whole, clauses: clauses.length === 0 ? [whole] : clauses, unfinished: prefix ? lastWord(text) : undefined };
 }

@@ -164,22 +164,27 @@ export interface Matches {
 
 /** Numbers of the items with the highest scores above 0, highest first, ties in their order. */
 function bestOf(scores: Float32Array, limit: number): number[] {
-  const cut = (items: number[]) =>
-    items.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b).slice(0, limit);
-  let found: number[] = [];
-  let least = 0;
-  for (let item = 0; item < scores.length; item += 1) {
-    if ((scores[item] as number) <= least) continue;
-    found.push(item);
-    if (found.length < limit + spare) continue;
-    found = cut(found);
-    least = scores[found.at(-1) as number] as number;
+  const counts = new Uint32Array(bins);
+  for (const score of scores) {
+    if (score > 0) counts[binOf(score)] = (counts[binOf(score)] as number) + 1;
   }
-  return cut(found);
+  // Only the items of the highest bins that are enough together are sorted.
+  let least = bins - 1;
+  for (let above = counts[least] as number; above < limit && least > 0; above += counts[least] as number) least -= 1;
+  const found: number[] = [];
+  for (let item = 0; item < scores.length; item += 1) {
+    const score = scores[item] as number;
+    if (score > 0 && binOf(score) >= least) found.push(item);
+  }
+  return found.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b).slice(0, limit);
 }
 
-/** Items found beyond the limit before they are sorted. */
-const spare = 1_000;
+const bins = 1_024;
+
+/** A higher score is never in a lower bin. */
+function binOf(score: number): number {
+  return Math.min(bins - 1, Math.floor(score * bins));
+}
 
 /** Copies score nearly the same, so only neighbours with close scores are compared. */
 const nearScore = 0.05;
@@ -188,20 +193,26 @@ const neighbours = 8;
 const maxDeduplicated = 100;
 const copyPenalty = 0.5;
 
+const noSignatures = new Uint8Array();
+
 /** Lowers the score of copies of higher-ranked items, so that the first results differ. */
 function demoteCopies(ranked: RankedItem[], parts: readonly SearchedPart[]): RankedItem[] {
-  const signaturesOf = ({ part }: RankedItem) => parts[part]?.part.signatures ?? new Uint8Array();
+  const signaturesOf = ({ part }: RankedItem) => parts[part]?.part.signatures ?? noSignatures;
   const head = ranked.slice(0, maxDeduplicated);
   const kept: RankedItem[] = [];
+  const isCopy = (entry: RankedItem) => {
+    const own = signaturesOf(entry);
+    const first = Math.max(0, kept.length - neighbours);
+    // The nearest first: scores only grow towards the top.
+    for (let at = kept.length - 1; at >= first; at -= 1) {
+      const other = kept[at] as RankedItem;
+      if (other.score - entry.score > nearScore) return false;
+      if (areCopies(signaturesOf(other), other.place, own, entry.place)) return true;
+    }
+    return false;
+  };
   for (const entry of head) {
-    const copied = kept
-      .slice(-neighbours)
-      .some(
-        (other) =>
-          other.score - entry.score <= nearScore &&
-          areCopies(signaturesOf(other), other.place, signaturesOf(entry), entry.place),
-      );
-    if (copied) entry.explanation.alike = true;
+    if (isCopy(entry)) entry.explanation.alike = true;
     else kept.push(entry);
   }
   for (const entry of head) if (entry.explanation.alike) entry.score *= copyPenalty;

@@ -10,14 +10,15 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import { type ChoiceOption, obstacleTo } from "../registry/record.ts";
 import type { CardQuery } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
+import { type Found, foundAs, foundCard } from "./found.ts";
 import type { FacetCounts } from "./index/facets.ts";
 import { checkSearchLimit } from "./limit.ts";
 import { parseQuery } from "./query.ts";
 import type { Explanation } from "./rank.ts";
-import { type LeftOutResult, maxFacetValues, type SearchPage, type SearchResult } from "./schema.ts";
+import { type LeftOutResult, maxFacetValues, type SearchPage, type SearchResult, type ShownCard } from "./schema.ts";
 import { wordsIn } from "./terms.ts";
 import { searchStart, searchValidity } from "./validity.ts";
-import { deprecatedLast, searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
+import { deprecatedLast, findCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
 
 type Highlights = [start: number, end: number][];
 
@@ -95,10 +96,10 @@ export async function findPage(
   // Every page needs all results: duplicates move behind all others, and the budget may skip any result.
   const query: CardQuery = { ...wanted, limit: maxResults };
   const begun = searchStart(services);
-  const { cards, generation, directory, facets: counted } = await searchCards(services, range, query, need);
+  const { found, generation, directory, facets: counted } = await findCards(services, range, query, need);
   const behind = directory && checkMinDirectory(directory, need.min);
   if (behind !== undefined) return err(behind);
-  const ranked = duplicatesLast(cards).slice(0, maxResults);
+  const ranked = duplicatesLast(found).slice(0, maxResults);
   const { fitting, skippedBefore } =
     budget === undefined ? { fitting: ranked, skippedBefore: () => [] } : withinBudget(ranked, budget, include);
   // The results of earlier pages must be unchanged and in the same order; else this page would repeat or skip results. In
@@ -106,16 +107,17 @@ export async function findPage(
   const [, before, state = ""] = start.value?.after ?? [];
   if (before !== undefined) {
     const isOtherEpoch = directory !== undefined && state !== "" && parseState(state)?.epoch !== directory.epoch;
-    if (isOtherEpoch || before !== (await resultsDigest(fitting.slice(0, from)))) {
+    if (isOtherEpoch || before !== (await resultsDigest(wholeOf(fitting.slice(0, from))))) {
       return err(failure("ErrorCursorExpired"));
     }
   }
-  const shown = fitting.slice(from, to);
+  const reached = wholeOf(fitting.slice(0, to));
+  const shown = reached.slice(from);
   const terms = new Set(question.whole.terms);
   const leftOut = skippedBefore(fitting.length > to ? shown.at(-1) : undefined);
   const answer: SearchPage = {
     items: shown.map((card) => resultOf(card, terms, explain)),
-    usedTokens: fitting.slice(0, to).reduce((sum, { tokens }) => sum + tokens, 0),
+    usedTokens: reached.reduce((sum, { tokens }) => sum + tokens, 0),
     leftOut: leftOut.length === 0 ? undefined : leftOut.slice(0, maxLeftOutShown),
     moreLeftOut: leftOut.length > maxLeftOutShown ? leftOut.length - maxLeftOutShown : undefined,
     facets: counted && shownFacets(counted),
@@ -124,7 +126,7 @@ export async function findPage(
     skippedTenants: range.skipped.length === 0 ? undefined : range.skipped,
   };
   if (fitting.length > to && services.cursors !== undefined) {
-    const after = [String(to), await resultsDigest(fitting.slice(0, to)), directory ? stateText(directory) : ""];
+    const after = [String(to), await resultsDigest(reached), directory ? stateText(directory) : ""];
     answer.nextCursor = await services.cursors.write({ after, generation }, scope);
   }
   const isInMemory = !need.strong && (directory === undefined || directory.inMemory);
@@ -149,17 +151,29 @@ export function shownFacets(counted: FacetCounts): NonNullable<SearchPage["facet
  * Moves cards with the same kind and digest as an earlier card, as when two tenants publish the same, behind all
  * others.
  */
-function duplicatesLast(cards: readonly VisibleCard[]): VisibleCard[] {
-  const seen = new Set<string>();
-  const copies: VisibleCard[] = [];
-  const others = cards.filter((card) => {
-    const content = `${card.kind} ${card.digest}`;
-    const isCopy = seen.has(content);
-    seen.add(content);
-    if (isCopy) copies.push({ ...card, explanation: { words: 0, ...card.explanation, alike: true } });
+function duplicatesLast(found: readonly Found<VisibleCard>[]): Found<VisibleCard>[] {
+  const seen = new Map<number, Found<VisibleCard>[]>();
+  const copies: Found<VisibleCard>[] = [];
+  const others = found.filter((one) => {
+    const like = seen.get(one.digestStart) ?? [];
+    const isCopy = like.some((other) => isSame(other.whole(), one.whole()));
+    if (isCopy) copies.push(foundAs(one, asCopy));
+    else seen.set(one.digestStart, [...like, one]);
     return !isCopy;
   });
   return [...others, ...copies];
+}
+
+function isSame(a: VisibleCard, b: VisibleCard): boolean {
+  return a.kind === b.kind && a.digest === b.digest;
+}
+
+function asCopy(card: VisibleCard): VisibleCard {
+  return { ...card, explanation: { words: 0, ...card.explanation, alike: true } };
+}
+
+function wholeOf(found: readonly Found<VisibleCard>[]): VisibleCard[] {
+  return found.map((one) => one.whole());
 }
 
 function resultsDigest(cards: readonly VisibleCard[]): Promise<string> {
@@ -172,9 +186,10 @@ const maxLeftOutShown = 20;
  * Takes results in order while they fit the budget, deprecated ones after the others. A result over the remaining budget is
  * skipped for cheaper ones after it; what is not to be chosen is skipped in any case.
  */
-function withinBudget(cards: readonly VisibleCard[], budget: number, include: readonly ChoiceOption[]) {
+function withinBudget(found: readonly Found<VisibleCard>[], budget: number, include: readonly ChoiceOption[]) {
   let left = budget;
-  const fitting: VisibleCard[] = [];
+  const cards = wholeOf(found);
+  const fitting: Found<VisibleCard>[] = [];
   const skipped: { place: number; result: LeftOutResult }[] = [];
   const places = new Map<VisibleCard, number>();
   deprecatedLast(cards).forEach((card, place) => {
@@ -185,7 +200,7 @@ function withinBudget(cards: readonly VisibleCard[], budget: number, include: re
       return;
     }
     left -= tokens;
-    fitting.push(card);
+    fitting.push(foundCard(card));
     places.set(card, place);
   });
   /** The results skipped before `last`; all skipped results if `last` is undefined. */
@@ -209,6 +224,17 @@ function resultOf(card: VisibleCard, terms: ReadonlySet<string>, explain: boolea
     if (found.length > 0) highlights[field] = found;
   }
   const { alike, ...why } = card.explanation ?? { words: 0 };
+  return {
+    ...shown,
+    score: rounded(card.score ?? 0),
+    highlights,
+    alike: alike || undefined,
+    why: explain ? { ...roundedAll(why), terms: highlightedIn(shown, highlights) } : undefined,
+  };
+}
+
+/** The distinct words that were highlighted, in lower case. */
+function highlightedIn(shown: ShownCard, highlights: SearchResult["highlights"]): string[] {
   const found = Object.entries(highlights).flatMap(([field, places]) =>
     places.map(([from, to]) =>
       String(shown[field as "name"])
@@ -216,13 +242,7 @@ function resultOf(card: VisibleCard, terms: ReadonlySet<string>, explain: boolea
         .toLowerCase(),
     ),
   );
-  return {
-    ...shown,
-    score: rounded(card.score ?? 0),
-    highlights,
-    alike: alike || undefined,
-    why: explain ? { ...roundedAll(why), terms: [...new Set(found)] } : undefined,
-  };
+  return [...new Set(found)];
 }
 
 function roundedAll({ words, meaning, clause }: Explanation): Omit<Explanation, "alike"> {

@@ -16,11 +16,30 @@ interface Word {
 }
 
 const word = /[\p{L}\p{N}\p{M}]+/gu;
+const beyondAscii = /[\u0080-\uffff]/;
+const isWordCode = Uint8Array.from({ length: 128 }, (_, code) => Number(/[A-Za-z0-9]/.test(String.fromCharCode(code))));
 
 /** Words of a text in order, with positions in the original text. */
-export function* wordsIn(text: string): Generator<Word> {
-  for (const { 0: written, index: start } of clipped(text).matchAll(word)) {
+export function wordsIn(text: string): Iterable<Word> {
+  const searched = clipped(text);
+  return beyondAscii.test(searched) ? anyWordsIn(searched) : asciiWordsIn(searched);
+}
+
+function* anyWordsIn(text: string): Generator<Word> {
+  for (const { 0: written, index: start } of text.matchAll(word)) {
     yield { start, end: start + written.length, terms: termsOfWord(written) };
+  }
+}
+
+/** The same for most texts, several times as fast. */
+function* asciiWordsIn(text: string): Generator<Word> {
+  let start = -1;
+  for (let at = 0; at <= text.length; at += 1) {
+    const isInWord = at < text.length && isWordCode[text.charCodeAt(at)] === 1;
+    if (isInWord && start === -1) start = at;
+    if (isInWord || start === -1) continue;
+    yield { start, end: at, terms: termsOfWord(text.slice(start, at)) };
+    start = -1;
   }
 }
 
@@ -53,20 +72,28 @@ interface TakenApart {
   terms: readonly string[];
 }
 
-/** Words met before: texts repeat their words, and taking one apart is costly. */
-const words = new Map<string, TakenApart>();
-const maxWords = 4_096;
+/** Words met before, and those not met since before that: texts repeat their words, and taking one apart is costly. */
+let words = new Map<string, TakenApart>();
+let olderWords = new Map<string, TakenApart>();
+const maxWords = 2_048;
 const longestWord = 32;
 
 function takenApart(written: string): TakenApart {
   const known = words.get(written);
   if (known !== undefined) return known;
-  const forms = [...formsOf(written)];
-  const apart = { forms, terms: [...new Set(forms.map(([, term]) => term))] };
+  const apart = olderWords.get(written) ?? takeApart(written);
   if (written.length > longestWord) return apart;
-  if (words.size >= maxWords) words.clear();
+  if (words.size >= maxWords) {
+    olderWords = words;
+    words = new Map();
+  }
   words.set(written, apart);
   return apart;
+}
+
+function takeApart(written: string): TakenApart {
+  const forms = [...formsOf(written)];
+  return { forms, terms: [...new Set(forms.map(([, term]) => term))] };
 }
 
 function* formsOf(written: string): Generator<Form> {

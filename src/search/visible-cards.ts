@@ -6,6 +6,7 @@ import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
 import { demotionOf } from "../registry/record.ts";
 import type { CapabilityCard, CardQuery, TenantFilter } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
+import { type Found, foundAs, foundCard } from "./found.ts";
 import { fuseRanks } from "./fuse.ts";
 import { addFacets, type FacetCounts } from "./index/facets.ts";
 import { installedKernel } from "./index/kernel.ts";
@@ -52,7 +53,6 @@ export async function rankedCards(services: SearchDeps, range: SearchScope, quer
 }
 
 interface VisibleCards {
-  cards: VisibleCard[];
   /** Counted over all that match in all places searched. */
   facets?: FacetCounts;
   /** Sum of the generations of all tenants searched and of the directory: changes when any of them changes. */
@@ -66,25 +66,38 @@ export async function searchCards(
   services: SearchDeps,
   scope: SearchScope,
   query: CardQuery,
+): Promise<VisibleCards & { cards: VisibleCard[] }> {
+  const { found, ...rest } = await findCards(services, scope, query);
+  return { ...rest, cards: found.map((card) => card.whole()) };
+}
+
+/** The same, with each card to be made when it is asked for. */
+export async function findCards(
+  services: SearchDeps,
+  scope: SearchScope,
+  query: CardQuery,
   need: DirectoryNeed = {},
-): Promise<VisibleCards> {
+): Promise<VisibleCards & { found: Found<VisibleCard>[] }> {
   const { asked, open, openGeneration, openDirectory, elsewhere } = await divided(services, scope, need);
   const [inTenants, published] = await Promise.all([
     Promise.all(
       asked.map(async (tenant) => {
         const { cards, generation, facets } = await services.tenant(tenant).find(query);
-        return { generation, facets, cards: cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false })) };
+        const found = cards.map((card) => foundCard({ ...card, seenAt: generation, wasPublic: false }));
+        return { generation, facets, found };
       }),
     ),
     elsewhere === undefined ? undefined : findPublic(services, { ...query, ...elsewhere }, need, openDirectory),
   ]);
   const wasPublic = ({ tenant }: CapabilityCard) => open.length === 0 || !open.includes(tenantKey(tenant));
   const elsewheres =
-    published?.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: wasPublic(card) })) ?? [];
-  const lists: VisibleCard[][] = [...inTenants.map(({ cards }) => cards), elsewheres];
+    published?.found.map((one) =>
+      foundAs(one, (card) => ({ ...card, seenAt: card.generation, wasPublic: wasPublic(card) })),
+    ) ?? [];
+  const lists: Found<VisibleCard>[][] = [...inTenants.map(({ found }) => found), elsewheres];
   const counted = [...inTenants, ...(published === undefined ? [] : [published])].map(({ facets = {} }) => facets);
   return {
-    cards: fuseRanks(lists, ({ tenant, id }) => `${tenant} ${id}`, fusedWeight(lists)),
+    found: fuseRanks(lists, keyOf, weightOf),
     facets: query.facets && addFacets(query.facets, counted),
     generation: inTenants.reduce(
       (sum, { generation }) => sum + generation,
@@ -92,6 +105,19 @@ export async function searchCards(
     ),
     directory: published && { epoch: published.epoch, generation: published.generation, inMemory: published.inMemory },
   };
+}
+
+function keyOf(found: Found<VisibleCard>): string {
+  const { tenant, id } = found.whole();
+  return `${tenant} ${id}`;
+}
+
+/**
+ * Weight of an item where several rankings are fused: a place near the top counts as one about 7 places lower for a deprecated
+ * item, and 20 for one that choices leave out. A single ranking has demoted them already.
+ */
+function weightOf(found: Found<VisibleCard>): number {
+  return [1, 0.9, 0.75][demotionOf(found.whole().registry)] ?? 1;
 }
 
 interface DividedScope extends Pick<SearchScope, "elsewhere"> {
@@ -146,19 +172,12 @@ async function findPublic(
     const tools = { kernel: installedKernel(), vectors: await services.wordVectors() };
     const found = await createWorkerPace().run(findInView(view, query, tools));
     if (found !== undefined) {
-      return { ...found, epoch: view.epoch, generation: view.generation, inMemory: true };
+      const { cards, facets } = found;
+      return { found: cards, facets, epoch: view.epoch, generation: view.generation, inMemory: true };
     }
   }
-  return { ...(await services.directory().find(query)), inMemory: false };
-}
-
-/**
- * Weight of an item where several rankings are fused: a place near the top counts as one about 7 places lower for a deprecated
- * item, and 20 for one that choices leave out. A single ranking has demoted them already.
- */
-function fusedWeight(lists: readonly VisibleCard[][]): (card: VisibleCard) => number {
-  const isSingle = lists.filter((list) => list.length > 0).length < 2;
-  return ({ registry }) => (isSingle ? 1 : ([1, 0.9, 0.75][demotionOf(registry)] ?? 1));
+  const { cards, ...rest } = await services.directory().find(query);
+  return { ...rest, found: cards.map(foundCard), inMemory: false };
 }
 
 /** All cards with these ids that the caller may see. */

@@ -27,9 +27,11 @@ export function writeSignature(target: Uint8Array, { hashes, server }: TermWeigh
 
 /** Whether two items say nearly the same; `a` and `b` are the places of their signatures. */
 export function areCopies(signatures: Uint8Array, a: number, others: Uint8Array, b: number): boolean {
-  let agreeing = 0;
+  let differing = 0;
   for (let at = 0; at < signatureBytes; at += 1) {
-    if (signatures[a * signatureBytes + at] === others[b * signatureBytes + at]) agreeing += 1;
+    if (signatures[a * signatureBytes + at] === others[b * signatureBytes + at]) continue;
+    differing += 1;
+    if (differing > signatureBytes - copyBytes) return false;
   }
-  return agreeing >= copyBytes;
+  return true;
 }

@@ -2,11 +2,12 @@ import type { Segment } from "../../directory/segment.ts";
 import type { DirectoryView, ViewSegment } from "../../directory/view.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import type { Steps } from "../../kernel/pace/pace.ts";
-import { type ServerFacts, statusFlagsIn } from "../../registry/record.ts";
+import { type Demotion, demotionOf, recordOf, type ServerFacts, statusFlagsIn } from "../../registry/record.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
-import { type CardServer, cardWithServer, demoteCards } from "../card-records.ts";
-import type { CardQuery, FoundCards, PublicCard, RankedCard, TenantFilter } from "../contract.ts";
-import { countFacets } from "../index/facets.ts";
+import { type CardServer, cardWithServer, inNewOrder } from "../card-records.ts";
+import type { CardQuery, PublicCard, RankedCard, TenantFilter } from "../contract.ts";
+import type { Found } from "../found.ts";
+import { countFacets, type FacetCounts } from "../index/facets.ts";
 import { wantedItems } from "../index/filter.ts";
 import type { SearchedPart } from "../index/frequencies.ts";
 import type { RankTools } from "../index/weigh.ts";
@@ -18,6 +19,8 @@ import { rankingForm } from "./ranking-form.ts";
 interface PublicServer extends CardServer {
   status: ServerFacts["status"];
 }
+
+type PublicFound = Found<PublicCard<RankedCard>>;
 
 /** What was worked out of a view: for as long as the view is used. */
 interface ViewIndex {
@@ -35,7 +38,7 @@ export function* findInView(
   view: DirectoryView,
   query: CardQuery & TenantFilter,
   tools: RankTools,
-): Steps<FoundCards<PublicCard<RankedCard>> | undefined> {
+): Steps<{ cards: PublicFound[]; facets?: FacetCounts } | undefined> {
   const question = parseQuery(query.text, { prefix: query.prefix });
   if (question === undefined) return undefined;
   const { parts: all, server } = indexOf(view);
@@ -46,21 +49,38 @@ export function* findInView(
     wanted: wantedItems(searched.part, query, query.status && statusOf),
   }));
   const { ranked, matches } = yield* rankInSteps(question, parts, tools, query.limit);
+  const demotions: Demotion[] = [];
   const cards = ranked.flatMap(({ part, place: card, score, explanation }) => {
     const segment = view.segments[part]?.segment;
     const place = segment?.placeOfCard(card);
     if (segment === undefined || place === undefined) return [];
-    const { tenant, name } = segment.placeAt(place);
     // A found card is live, and with the first part of a place comes its server.
-    const known = segment.partOf(place) === 0 ? serverAt(segment, place) : server({ tenant, name });
+    const known = segment.partOf(place) === 0 ? serverAt(segment, place) : server(segment.placeAt(place));
     if (known === undefined) return [];
-    const generation = segment.cardsAsOf(place);
-    const stored = { ...segment.cardAt(card), tenant, server: name, score, explanation, generation };
-    return [cardWithServer(stored, known)];
+    demotions.push(demotionOf(recordOf(segment.cardFacts(card), known.facts)));
+    return [{ segment, card, place, known, score, explanation }];
   });
   return {
-    cards: demoteCards(cards),
+    cards: inNewOrder(cards, demotions, (card, score) => ({ ...card, score })).map(publicFound),
     facets: query.facets && countFacets(query.facets, parts, matches, statusOf),
+  };
+}
+
+interface PlacedCard extends Pick<RankedCard, "score" | "explanation"> {
+  segment: Segment;
+  card: number;
+  place: number;
+  known: PublicServer;
+}
+
+function publicFound({ segment, card, place, known, score, explanation }: PlacedCard): PublicFound {
+  return {
+    digestStart: segment.digestStart(card),
+    whole() {
+      const { tenant, name: server } = segment.placeAt(place);
+      const generation = segment.cardsAsOf(place);
+      return cardWithServer({ ...segment.cardAt(card), tenant, server, score, explanation, generation }, known);
+    },
   };
 }
 

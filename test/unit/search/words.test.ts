@@ -210,6 +210,17 @@ describe("highlights", () => {
     expect(found("nothing here", "mail")).toEqual([]);
   });
 
+  it("are the same in a text of ASCII as with a letter beyond it", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "Z", "9", "_", " ", "[", "`", "/", ":", "@", "{") });
+    fc.assert(
+      fc.property(text, (ascii) => {
+        const every = new Set([...termsOf(ascii), ...termsOf("é")]);
+        const places = highlightsIn(`${ascii} é`, every).filter(([from]) => from < ascii.length);
+        expect(highlightsIn(ascii, every)).toEqual(places);
+      }),
+    );
+  });
+
   it("are few, and lie in the text", () => {
     expect(found("mail ".repeat(100), "mail")).toHaveLength(20);
     fc.assert(
