@@ -1,4 +1,4 @@
-import { type DirectoryState, reaches } from "../http/directory-state.ts";
+import { type DirectoryState, isAsNewAs, parseState, reaches, stateText } from "../http/directory-state.ts";
 import { type CacheApi, logStorageError } from "../kernel/platform/cache-api.ts";
 import { confirmMs, freshMs, trustMs } from "../kernel/platform/freshness.ts";
 import type { SegmentDirectory, SyncAnswer } from "./contract.ts";
@@ -32,7 +32,7 @@ export interface DirectoryNeed {
 /** Why the object has to answer, for the metrics. */
 type Fallback = "off" | "strong" | "loading" | "unconfirmed" | "too large" | "behind";
 
-/** How often an isolate looks for writes that others in its data centre made. */
+/** How often an isolate looks for writes that others in its data centre made, and for states that those have. */
 const writtenCheckMs = freshMs;
 const writtenSeconds = 90;
 /** A root is replaced at most this often, unless it has become useless: until then deltas bring it up to date. */
@@ -43,6 +43,8 @@ const retryMs = 2_000;
 const callMs = 5_000;
 const loadMs = 30_000;
 const writtenKey = "directory/written";
+/** The newest state that an isolate of the data centre has. */
+const shownKey = "directory/shown";
 
 /** A root whose segments are all in memory. */
 interface LoadedRoot {
@@ -174,13 +176,18 @@ export class EdgeDirectory {
     return this.#view !== undefined && !reaches(this.#view, min);
   }
 
-  /** Other isolates of the data centre leave the time of their last write in its cache. */
+  /**
+   * Other isolates of the data centre leave the time of their last write in its cache, and the state that they show: nobody
+   * should see an older one here.
+   */
   async #noticeWrites(): Promise<void> {
     const { edge, now } = this.#options;
     if (now() - this.#writtenCheckedAt <= writtenCheckMs) return;
     this.#writtenCheckedAt = now();
-    const written = Number((await edge.read(writtenKey)) ?? 0);
-    if (written > this.#confirmedAt) this.#writes += 1;
+    const [written, shown] = await Promise.all([edge.read(writtenKey), edge.read(shownKey)]);
+    const state = parseState(shown ?? "");
+    const isBehind = this.#view !== undefined && state !== undefined && !isAsNewAs(this.#view, state);
+    if (Number(written ?? 0) > this.#confirmedAt || isBehind) this.#writes += 1;
   }
 
   #confirm(): void {
@@ -199,12 +206,14 @@ export class EdgeDirectory {
     if (loaded === undefined) return;
     const at = this.#options.now();
     const writes = this.#writes;
+    const [view, isAfterWrite] = [this.#view, writes !== this.#syncedWrites];
     const since = this.#view === undefined ? loaded.root.generation : nextSince(this.#deltas, this.#view.generation);
     try {
       const answer = await this.#options.directory().sync(stateOf(loaded.root), since);
       if (this.#loaded !== loaded) return;
       const isCurrent = this.#apply(loaded, answer, since);
       if (isCurrent) this.#confirmed(at, writes);
+      if (this.#view !== view && !isAfterWrite) this.#tellOthers();
       if (answer.root !== undefined && (!isCurrent || at - loaded.at > rootMs)) this.#load(answer.root);
     } catch (cause) {
       logStorageError("directory sync", cause);
@@ -240,6 +249,12 @@ export class EdgeDirectory {
     this.#isTooLarge = segments.reduce((sum, one) => sum + one.bytes, 0) > this.#options.capacity;
     this.#view = this.#isTooLarge ? undefined : new DirectoryView({ epoch, generation }, segments, known);
     return !this.#isTooLarge;
+  }
+
+  /** What is shown here is to be shown by every isolate of the data centre. After a write through one of them, they ask anyway. */
+  #tellOthers(): void {
+    if (this.#view === undefined) return;
+    this.#inBackground(this.#options.edge.write(shownKey, stateText(this.#view), writtenSeconds));
   }
 
   /** Loads a root in the background; the newest in KV if none is given. */
@@ -289,6 +304,7 @@ export class EdgeDirectory {
     }
     this.#loaded = loaded;
     this.#confirmed(at, writes);
+    this.#tellOthers();
     return true;
   }
 

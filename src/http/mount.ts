@@ -92,7 +92,7 @@ function serve(services: HttpDeps, operation: Operation): (c: RequestContext) =>
     if (subject !== undefined) c.set("countBytes", (size) => throwIf(countWork(services, subject, "bytes", size)));
 
     const leave: { now?: Leave } = {};
-    const upload = operation.heavy === undefined ? undefined : services.uploads.start();
+    const upload = operation.heavy === undefined ? undefined : services.uploads.start(caller.principal?.subject ?? "");
     if (upload !== undefined) {
       if (services.admission.isFull && isHeavy(operation, Number(c.req.header("Content-Length")))) {
         await refuseBody(c);

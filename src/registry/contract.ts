@@ -86,6 +86,13 @@ export function isAtLeastAsNew(a: Pick<Head, "generation" | "asOf">, b: Pick<Hea
   return a.generation > b.generation || (a.generation === b.generation && a.asOf >= b.asOf);
 }
 
+/** What tells states of a head apart; kept beside it in KV, so that a list has it without a read of each. */
+export type HeadStamp = Pick<Head, "generation" | "asOf" | "overlay">;
+
+export interface NamedStamp extends HeadStamp {
+  name: string;
+}
+
 /** The author of a write, the tenant as the request names it, and the precondition on the server. */
 export interface Writer extends NamedTenant {
   subject: string;
@@ -251,8 +258,11 @@ export interface RegistryTenant extends DefinitionsTenant {
   switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>>;
   /** The current head; a tombstone if the server was deleted. */
   head(name: string): Promise<AsOf<{ head?: Head }>>;
-  /** Call if the object is behind what was shown: it was set back, and goes on above everything that KV has of it. */
-  afterRestore(): Promise<void>;
+  /**
+   * Call if the object is behind what was shown of a server: it was set back, and goes on above that and above everything
+   * that KV has of it.
+   */
+  afterRestore(shown: NamedStamp): Promise<void>;
   server(name: string): Promise<AsOf<{ entry?: ServerEntry }>>;
   servers(after: string, limit: number): Promise<AsOf<{ entries: ServerEntry[] }>>;
   /** The stored manifest of a server with this digest, as JSON text. */

@@ -52,6 +52,15 @@ describe("npm run serve", () => {
     await server.finished;
   });
 
+  it("says at start that the shell allows few open files, and how many sessions they are enough for", async () => {
+    const args = ["--port", "0", "--data", newDir(), "--no-demo"];
+    const server = start("sh", ["-c", 'ulimit -n 800 && exec "$@"', "sh", ...command("serve.ts", ...args)]);
+    await server.line(/ready (http:\S+)/);
+    expect(server.stderr()).toContain("This shell allows 800 open files, enough for about 100 sessions");
+    server.signal("SIGINT");
+    expect((await server.finished).exitCode).toBe(0);
+  });
+
   it("says at start that the data is a newer version's, and leaves no temporary directory behind", async () => {
     const [data, temporary] = [newDir(), newDir()];
     for (const directory of [data, temporary]) await mkdir(directory, { recursive: true });

@@ -26,6 +26,7 @@ import {
   dropVersions,
   findVersions,
   fullName,
+  hasVersions,
   replaceDerived,
   versionNamed,
   versionsOf,
@@ -373,11 +374,10 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     return { generation: seesAll ? this.#generation() : directory.generation, directory };
   }
 
-  #isPublic({ tenant, name }: ServerRef): boolean {
-    return (
-      this.#sql.exec("SELECT 1 FROM server WHERE tenant = ? AND name = ? AND public = 1", tenant, name).toArray()
-        .length > 0
-    );
+  /** True if anything of a server is public: what it has, or versions of one that was deleted. */
+  #isPublic(server: ServerRef): boolean {
+    const row = "SELECT 1 FROM server WHERE tenant = ? AND name = ? AND public = 1";
+    return this.#sql.exec(row, server.tenant, server.name).toArray().length > 0 || hasVersions(this.#sql, server);
   }
 
   #knownGeneration(tenant: TenantKey, name: string): number {

@@ -5,22 +5,15 @@ import { objectUsage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
 import { headKey } from "../../registry/cache/keys.ts";
-import type { Head } from "../../registry/contract.ts";
+import type { Head, HeadStamp, NamedStamp } from "../../registry/contract.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { findRow } from "../../registry/sql/servers.ts";
 import { markItemsPending } from "../../search/sql/pending-items.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** What KV keeps beside a head, so that a list has it without a read of each. */
-export type HeadStamp = Pick<Head, "generation" | "asOf" | "overlay">;
-
 export function stampOf({ generation, asOf, overlay }: Head): HeadStamp {
   return { generation, asOf, overlay };
-}
-
-interface StoredHead extends HeadStamp {
-  name: string;
 }
 
 interface RestoreOptions {
@@ -64,12 +57,24 @@ export class RestoreCheck {
     return undefined;
   }
 
+  /** What a reader was shown may be later than what KV has: its write to KV may never have been made. */
+  async compareWith(tenant: TenantKey, shown: NamedStamp): Promise<void> {
+    await this.compare(tenant);
+    const { sql } = this.#options.storage;
+    const known = findRow(sql, shown.name)?.generation ?? 0;
+    const highest = Math.max(shown.asOf, generationOf(sql));
+    if (highest > generationOf(sql) || known < shown.generation) this.#raise(tenant, highest, [shown]);
+  }
+
   async #compare(tenant: TenantKey): Promise<void> {
-    const { storage, outbox } = this.#options;
     const heads = await this.#storedHeads(tenant);
     this.#isDone = true;
     const highest = heads.reduce((most, { generation, asOf }) => Math.max(most, generation, asOf), 0);
-    if (highest <= generationOf(storage.sql)) return;
+    if (highest > generationOf(this.#options.storage.sql)) this.#raise(tenant, highest, heads);
+  }
+
+  #raise(tenant: TenantKey, highest: number, heads: readonly NamedStamp[]): void {
+    const { storage, outbox } = this.#options;
     storage.transactionSync(() => this.#goOnAbove(tenant, highest, heads));
     // The alarm does what the end of the request cuts off.
     outbox.arm();
@@ -78,7 +83,7 @@ export class RestoreCheck {
   }
 
   /** What the object has counts as a change of now, for every server that others know in a later state. */
-  #goOnAbove(tenant: TenantKey, highest: number, heads: readonly StoredHead[]): void {
+  #goOnAbove(tenant: TenantKey, highest: number, heads: readonly NamedStamp[]): void {
     const { storage, outbox } = this.#options;
     const { sql } = storage;
     const generation = highest + 1;
@@ -107,10 +112,10 @@ export class RestoreCheck {
     }
   }
 
-  async #storedHeads(tenant: TenantKey): Promise<StoredHead[]> {
+  async #storedHeads(tenant: TenantKey): Promise<NamedStamp[]> {
     const kv = countedKv(this.#options.kv, objectUsage);
     const prefix = headKey(tenant, "");
-    const found: StoredHead[] = [];
+    const found: NamedStamp[] = [];
     for (let cursor: string | undefined; ; ) {
       const page = await kv.list<HeadStamp>({ prefix, cursor: cursor ?? null });
       for (const { name: key, metadata } of page.keys) {

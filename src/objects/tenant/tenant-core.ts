@@ -100,12 +100,8 @@ export class TenantCore {
     this.reanalysis = new Reanalysis(this.#storage, this.context, (server) => this.#outbox.enqueueServer(server));
     const policyFor = addressPolicyFor(this.#config);
     const reschedule = () => setNextAlarm(this.#storage, Date.now());
-    const deliveries = new Deliveries(this.#storage, {
-      fetch: (request) => fetch(request),
-      policyFor,
-      now: Date.now,
-      reschedule,
-    });
+    const sending = { fetch: (request: Request) => fetch(request), policyFor, now: Date.now, reschedule };
+    const deliveries = new Deliveries(this.#storage, sending);
     this.#outbox = new Outbox(
       this.#storage,
       createOutboxTargets(env, this.sql, { deliveries, watchers: this.watchers }),
@@ -325,13 +321,13 @@ export class TenantCore {
   /** Enqueues every server, item and version for the directory again. */
   async resendToDirectory(): Promise<void> {
     if (this.#isNewer || !this.#ready) return;
-    await this.afterRestore();
+    await this.#restored.compare(tenantOf(this.sql));
     this.#storage.transactionSync(() => enqueueDirectoryAll(this.sql));
     this.#finishLater();
   }
 
-  async afterRestore(): Promise<void> {
-    if (this.#ready && !this.#isNewer) await this.#restored.compare(tenantOf(this.sql));
+  async afterRestore(shown: Parameters<RestoreCheck["compareWith"]>[1]): Promise<void> {
+    if (this.#ready && !this.#isNewer) await this.#restored.compareWith(tenantOf(this.sql), shown);
   }
 
   /** Has the outbox emptied, by the alarm if not before. */

@@ -42,6 +42,7 @@ import type {
   AsOf,
   ConfigOutcome,
   Head,
+  NamedStamp,
   NewPublish,
   PublishOutcome,
   PublishRequest,
@@ -166,8 +167,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.readAsOf({}, (sql) => ({ head: currentHead(sql, name) }));
   }
 
-  async afterRestore(): Promise<void> {
-    await this.#core.afterRestore();
+  async afterRestore(shown: NamedStamp): Promise<void> {
+    await this.#core.afterRestore(shown);
   }
 
   async server(name: string): Promise<AsOf<{ entry?: ServerEntry }>> {

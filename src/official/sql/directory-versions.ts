@@ -55,6 +55,10 @@ export function dropVersions(sql: SqlStorage, place: ServerRef): void {
   releaseRemotes(sql, name);
 }
 
+export function hasVersions(sql: SqlStorage, place: ServerRef): boolean {
+  return sql.exec("SELECT 1 FROM server_version WHERE name = ? LIMIT 1", fullName(place)).toArray().length > 0;
+}
+
 /** Marks the derived version of a deleted server as deleted, so that clients that mirror the list notice. */
 export function deleteDerived(sql: SqlStorage, place: ServerRef, generation: number, at: string): void {
   sql.exec(

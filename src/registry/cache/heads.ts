@@ -6,7 +6,7 @@ import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.
 import { confirmMs, edgeMs, freshMs, trustMs } from "../../kernel/platform/freshness.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
-import { type Head, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
+import { type AsOf, type Head, type HeadStamp, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
 import { headKey, raisedKey } from "./keys.ts";
 
 /** The head of a server, or undefined if the tenant had no such server at generation `asOf`. */
@@ -28,7 +28,7 @@ interface Remembered {
   resolved: Resolved;
   /** When it was last known to be the one to show. */
   at: number;
-  /** When it was read from another layer. */
+  /** When another layer was asked for it, by the clock before the question. */
   readAt: number;
 }
 
@@ -74,7 +74,7 @@ interface HeadsOptions {
 export class Heads {
   readonly #options: HeadsOptions;
   readonly #memory: MemoryCache<Remembered>;
-  readonly #highestShown: MemoryCache<{ generation: number; asOf: number }>;
+  readonly #highestShown: MemoryCache<HeadStamp>;
   /** The last time that another isolate, or this one, raised a head in a way that the directory does not know of. */
   #raisedAt = Number.NEGATIVE_INFINITY;
   #raisedCheckedAt = Number.NEGATIVE_INFINITY;
@@ -124,11 +124,13 @@ export class Heads {
   /**
    * A head of a public server stays in memory while a copy of everything public, which has every write of this data centre, shows the
    * same generation: then no layer has to be read. That copy knows neither writes that the directory missed nor later
-   * confirmations of the same state, so a head that was read before one of those is read again.
+   * confirmations of the same state, so a head that was read before one of those is read again; and once in a minute, in case the
+   * directory never learns of a write.
    */
   #renew(ref: ServerRef, entry: Remembered, generation?: number): boolean {
     const { now, currentGeneration } = this.#options;
     const { head } = entry.resolved;
+    if (now() - entry.readAt > confirmMs) return false;
     if (head === undefined || head.visibility !== "public" || head.deleted) return false;
     if (now() - this.#raisedCheckedAt > freshMs || entry.readAt <= this.#raisedAt) return false;
     if ((generation ?? currentGeneration.peek(ref)) !== head.generation) return false;
@@ -165,7 +167,7 @@ export class Heads {
   async #raiseFloor(head: Head, { by, confirmedAt }: { by: Raise; confirmedAt?: number }): Promise<void> {
     const key = headKey(tenantKey(head.tenant), head.name);
     const now = this.#options.now();
-    this.#remember(key, { head, asOf: head.asOf });
+    this.#remember(key, { head, asOf: head.asOf }, confirmedAt ?? now);
     // Another isolate may have stored a newer head, so read the entry first. Two isolates that read at the same instant
     // can still leave the older head; the isolate with the newer one rejects it by its own floor on the next read, at
     // worst 15 s later.
@@ -176,17 +178,26 @@ export class Heads {
     const floor = { ...stamp(head), until: now + floorMs };
     await this.#writeEdge(key, { head, storedAt: now, floor, confirmedAt });
     // Not before the head is stored: who reads it again must find it.
-    if (mayBeNews(head, by, entry?.head)) await this.#noteRaised();
+    if (mayBeNews(head, by, entry?.head) || (by !== "listed write" && this.#isAheadOfCopy(head)))
+      await this.#noteRaised();
+  }
+
+  /** True if this isolate's copy of everything public, and so maybe others, would confirm the head before this one. */
+  #isAheadOfCopy(head: Head): boolean {
+    const shown = this.#options.publicGeneration({ tenant: tenantKey(head.tenant), name: head.name });
+    return shown !== undefined && shown < head.generation;
   }
 
   async #fromCaches(ref: ServerRef, minGeneration: number): Promise<Resolved | undefined> {
     const { kv, now } = this.#options;
     const key = headKey(ref.tenant, ref.name);
+    const readAt = now();
     const entry = await this.#edgeEntry(key);
     const floor = this.#floor(key, entry);
     if (entry !== undefined && now() - entry.storedAt <= edgeMs) {
       const head = ifAboveFloor(entry.head, floor, minGeneration);
-      if (head !== undefined) return this.#isConfirmed(ref, head, entry) ? this.#answer(key, head, "edge") : undefined;
+      if (head !== undefined)
+        return this.#isConfirmed(ref, head, entry) ? this.#answer(key, head, "edge", readAt) : undefined;
     }
     const stored = await kv
       .get(key, { cacheTtl: kvCacheTtlSeconds })
@@ -201,8 +212,9 @@ export class Heads {
     const renewed = later && { ...later, until: now() + floorMs };
     const confirmedAt = latest?.head.generation === head.generation ? latest.confirmedAt : undefined;
     const put = this.#writeEdge(key, { head, storedAt: now(), floor: renewed, confirmedAt });
-    this.#options.keepAlive(put.then(() => this.#repairFloor(key, head)));
-    return this.#answer(key, head, "kv");
+    const raised = put.then(() => (this.#isAheadOfCopy(head) ? this.#noteRaised() : undefined));
+    this.#options.keepAlive(raised.then(() => this.#repairFloor(key, head)));
+    return this.#answer(key, head, "kv", readAt);
   }
 
   /**
@@ -230,14 +242,14 @@ export class Heads {
     const key = headKey(ref.tenant, ref.name);
     const { head, generation } = await this.#askObject(ref, key);
     if (head === undefined) {
-      this.#remember(key, { head: undefined, asOf: generation });
+      this.#remember(key, { head: undefined, asOf: generation }, askedAt);
       return { head: undefined, asOf: generation, source: "object" };
     }
     const raised = this.#raiseFloor(head, { by: "read", confirmedAt: askedAt });
     // A caller who asked for a fresher state may tell others about it, so the floor must stand before the response.
     if (strong || minGeneration > 0) await raised;
     else this.#options.keepAlive(raised.then(() => this.#repairFloor(key, head)));
-    return this.#answer(key, head, "object");
+    return this.#answer(key, head, "object", askedAt);
   }
 
   /**
@@ -246,12 +258,17 @@ export class Heads {
    */
   async #askObject(ref: ServerRef, key: string): ReturnType<RegistryTenant["head"]> {
     const tenant = this.#options.tenant(ref.tenant);
-    const isBehind = ({ generation }: { generation: number }) => generation < (this.#highestShown.get(key)?.asOf ?? 0);
+    const isBehind = (answer: AsOf<{ head?: Head }>) => {
+      const shown = this.#highestShown.get(key);
+      if (shown === undefined) return false;
+      return answer.generation < shown.asOf || (answer.head?.generation ?? 0) < shown.generation;
+    };
     const answer = await tenant.head(ref.name);
     if (!isBehind(answer)) return answer;
     const again = await tenant.head(ref.name);
-    if (!isBehind(again)) return again;
-    await tenant.afterRestore();
+    const shown = this.#highestShown.get(key);
+    if (!isBehind(again) || shown === undefined) return again;
+    await tenant.afterRestore({ name: ref.name, ...shown });
     return tenant.head(ref.name);
   }
 
@@ -268,23 +285,23 @@ export class Heads {
     await this.#writeEdge(key, { head: newest, storedAt: 0, floor });
   }
 
-  #answer(key: string, head: Head, source: AnswerSource): Resolved {
-    this.#remember(key, { head, asOf: head.asOf });
+  #answer(key: string, head: Head, source: AnswerSource, readAt: number): Resolved {
+    this.#remember(key, { head, asOf: head.asOf }, readAt);
     return { head, asOf: head.asOf, source };
   }
 
   /** Keeps the newest state: an older read that was in flight when a write finished must not replace it. */
-  #remember(key: string, resolved: Omit<Resolved, "source">): void {
+  #remember(key: string, resolved: Omit<Resolved, "source">, readAt: number): void {
     const shown = this.#highestShown.get(key);
-    const mark = { generation: resolved.head?.generation ?? 0, asOf: resolved.asOf };
+    const { generation = 0, overlay = 0 } = resolved.head ?? {};
+    const mark = { generation, asOf: resolved.asOf, overlay };
     if (shown !== undefined && !isAtLeastAsNew(mark, shown)) return;
     const known = this.#memory.get(key)?.resolved;
     const read = { ...resolved, source: "memory" as const };
     // The same object for the same state, so that responses made from it stay valid.
     const text = JSON.stringify(read);
     const kept = known !== undefined && JSON.stringify(known) === text ? known : read;
-    const at = this.#options.now();
-    this.#memory.set(key, { resolved: kept, at, readAt: at }, 512 + 2 * text.length);
+    this.#memory.set(key, { resolved: kept, at: this.#options.now(), readAt }, 512 + 2 * text.length);
     if (resolved.head !== undefined) this.#highestShown.set(key, mark, 0);
   }
 

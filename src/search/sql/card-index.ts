@@ -56,15 +56,13 @@ export class CardIndex {
   }
 
   /**
-   * Brings the index up to date with pauses. Returns undefined if it is; `parts` is then to be called at once. Many searches wait for the same one. What is written meanwhile is added by
-   * `parts`.
+   * Brings the index up to date with pauses. Returns undefined if it is; `parts` is then to be called at once. Many searches wait
+   * for the same one. What is written meanwhile is added by `parts`.
    */
   prepare(sql: SqlStorage, generation: number, pace = createWorkerPace()): Promise<void> | undefined {
     const stamp = stampOf(sql, generation);
-    if (stamp === this.#stamp) {
-      this.#isCurrent = true;
-      return undefined;
-    }
+    this.#isCurrent = stamp === this.#stamp;
+    if (this.#isCurrent) return undefined;
     this.#preparing ??= this.#refresh(sql, stamp, pace).finally(() => {
       this.#preparing = undefined;
     });

@@ -53,11 +53,11 @@ describe("a costly request without a place", () => {
 
   it("is refused when the bodies of others have used up the memory for them", async () => {
     const registry = new Registry();
-    const others = registry.services.uploads.start();
+    const others = registry.services.uploads.start("others");
     const path = "/api/import/openapi?tenant=crowd&name=api&dryRun=true";
-    const { length } = JSON.stringify(openApi);
-    const send = () => registry.send("POST", path, { token: publisher, body: openApi });
-    others.hold(48 * 1024 * 1024 - length + 1);
+    const body = JSON.stringify(openApi).padEnd(300 * 1024);
+    const send = () => registry.send("POST", path, { token: publisher, body });
+    others.hold(48 * 1024 * 1024 - body.length + 1);
     expect((await send()).status).toBe(503);
     others.hold(-1);
     expect((await send()).status).toBe(200);

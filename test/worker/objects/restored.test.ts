@@ -77,4 +77,26 @@ describe("an object that is older than KV", () => {
     await drained(tenant);
     expect(await stored("later")).toMatchObject({ generation: 8 });
   });
+
+  describe("and KV knows no later state", () => {
+    beforeEach(async () => {
+      for (const server of ["shop", "later", "other"]) await env.REGISTRY.delete(headKey(tenantKey(tenant), server));
+    });
+
+    it("goes above what a reader was shown, once", async () => {
+      const generations = [];
+      for (let turn = 0; turn < 3; turn += 1) {
+        const answer = await read("shop", registry, noCache);
+        generations.push(Number(answer.headers.get("Rollcall-Generation")));
+      }
+      expect(generations).toEqual([6, 6, 6]);
+      await vi.waitFor(async () => expect((await stored("shop"))?.generation).toBe(6));
+    });
+
+    it("does so for another server that it had in a later state, too", async () => {
+      await read("shop", registry, noCache);
+      expect((await read("later", registry, noCache)).status).toBe(404);
+      await vi.waitFor(async () => expect(await stored("later")).toMatchObject({ generation: 7, deleted: true }));
+    });
+  });
 });

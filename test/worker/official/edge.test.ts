@@ -3,6 +3,7 @@ import { built } from "../directory/edges.ts";
 import { type Answer, capabilities, config, configs, drained, Registry, tools } from "../support/registry.ts";
 import {
   admin,
+  expectProblem,
   get,
   json,
   list,
@@ -120,6 +121,32 @@ describe("this isolate's copy of the directory", () => {
     await drained("edge.moving");
     for (const _ of [1, 2]) {
       expect([named(await get(where)), (await get(path("edge.moving/srv"))).status]).toEqual([[], 404]);
+    }
+  });
+
+  it("shows no deleted server any more once its name was taken by one that is not public", async () => {
+    const where = "/v0.1/servers?search=edge.again&include_deleted=true";
+    await published("edge.again/srv");
+    await registry.send("DELETE", config("edge.again", "srv"), { token: admin });
+    expect((await get(where)).body.servers[0]._meta[official].status).toBe("deleted");
+    await registry.send("POST", configs, { token: admin, body: { tenant: "edge.again", name: "srv" } });
+    await drained("edge.again");
+    const [there, here] = [await fromObject(where), await get(where)];
+    expect([named(there), named(here)]).toEqual([[], []]);
+    expect(sourceOf(here)).not.toBe("object");
+  });
+
+  it("is as new as a reader requires, or the answer is 412", async () => {
+    for (const where of ["/v0.1/servers?search=edge.many", path("edge.many/srv"), path("edge.many/srv", "latest")]) {
+      const state = (await get(where)).headers.get("Rollcall-Directory") ?? "";
+      const [epoch, generation] = state.split(".");
+      const read = (at: string) =>
+        registry.send("GET", where, { headers: { "Rollcall-Min-Directory-Generation": at } });
+      expect((await read(state)).status).toBe(200);
+      expect((await read(`${epoch}.${Number(generation) - 1}`)).status).toBe(200);
+      for (const at of [`${epoch}.${Number(generation) + 1}`, `1.${generation}`]) {
+        expectProblem(await read(at), 412, "ErrorDirectoryAhead", /the directory is at/);
+      }
     }
   });
 

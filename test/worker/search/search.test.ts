@@ -497,5 +497,17 @@ describe("what a question reads", () => {
     await crowd.publish("t", { tools: named("t", 7) });
     generation += 1;
     expect(await reads()).toEqual([7 + 10, 10]);
+    // A search that needed no index had it prepared; then an item is written while the next one prepares it.
+    const prepared = () => runInDurableObject(stub, (_, { storage }) => index.prepare(storage.sql, generation));
+    await prepared();
+    await crowd.publish("u", { tools: named("u", 3) });
+    generation += 1;
+    await prepared();
+    await crowd.publish("v", { tools: named("v", 5) });
+    generation += 1;
+    const items = await runInDurableObject(stub, (_, { storage }) =>
+      index.parts(storage.sql, generation).reduce((sum, { numbers }) => sum + numbers.length, 0),
+    );
+    expect(items).toBe(600 + 7 + 3 + 5);
   });
 });

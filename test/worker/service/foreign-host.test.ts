@@ -30,16 +30,20 @@ async function repeating(registry: Registry): Promise<{ ids: string[]; answers: 
   return { ids: [...ids].sort(), answers };
 }
 
-describe("a request that names a host", () => {
-  it("gets links to it where any host may be named, and from no operation where it is not one of ours", async () => {
-    const anywhere = await repeating(new Registry());
-    expect(anywhere.ids).toEqual(
-      expect.arrayContaining(["getDescription", "getServerCard", "listOfficialServers", "registerHook"]),
-    );
+// Every example of every operation is sent.
+describe("a request that names a host", { timeout: 90_000 }, () => {
+  const linking = ["getDescription", "getServerCard", "listOfficialServers", "registerHook"];
+
+  it("gets links to it where any host may be named", async () => {
+    const { ids } = await repeating(new Registry());
+    expect(ids).toEqual(expect.arrayContaining(linking));
+  });
+
+  it("gets links to ours where it is not one of them, from every operation", async () => {
     const only = { MCP_HOSTS: "known.example", DEFAULT_ORIGIN: own };
     const { ids, answers } = await repeating(new Registry({ vars: only }));
     expect(ids).toEqual([]);
-    for (const id of anywhere.ids) expect([id, answers.get(id)?.text.includes(own) ?? own]).toEqual([id, true]);
+    for (const id of linking) expect([id, answers.get(id)?.text.includes(own)]).toEqual([id, true]);
   });
 
   it("gets a challenge with a link of ours", async () => {
