@@ -62,7 +62,7 @@ import { wordVectors } from "./search/load-word-vectors.ts";
 import { rankingForm } from "./search/public/ranking-form.ts";
 import { TenantStates } from "./search/tenant-states.ts";
 import type { WordVectors } from "./search/word-vectors.ts";
-import { AnonymousLeave } from "./sessions/anonymous-leave.ts";
+import { AnonymousAllowance } from "./sessions/anonymous-allowance.ts";
 import { Sessions } from "./sessions/session-cache.ts";
 
 /** Everything that routes depend on. One per isolate. */
@@ -87,7 +87,7 @@ export interface Services {
   negotiateLimiter: RateLimiter;
   /** For callers without a token, by network; and leave of the deployment for their sessions. */
   anonymousNegotiateLimiter: RateLimiter;
-  anonymousLeave: AnonymousLeave;
+  anonymousAllowance: AnonymousAllowance;
   /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
   tenant: (key: TenantKey) => Tenant;
@@ -189,8 +189,8 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     workLimiters: { bytes: new RateLimiter(config.workLimit.bytes), items: new RateLimiter(config.workLimit.items) },
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     anonymousNegotiateLimiter: new RateLimiter(config.anonymousNegotiateLimit.network),
-    anonymousLeave: new AnonymousLeave({
-      lease: () => sessionLeases(env, usage).leaseSessions(config.anonymousNegotiateLimit.anHour),
+    anonymousAllowance: new AnonymousAllowance({
+      lease: (request) => sessionLeases(env, usage).leaseSessions(config.anonymousNegotiateLimit.anHour, request),
       now,
       pause: (milliseconds) => scheduler.wait(milliseconds),
     }),

@@ -123,7 +123,8 @@ function serve(services: HttpDeps, operation: Operation): (c: RequestContext) =>
         return text === undefined ? undefined : [text];
       });
       const sent = body && (await readBody(c, services, body, bytes));
-      leave.now ??= await enterIfHeavy(services, operation, caller, 0, sent);
+      // A body that the handler reads is not here yet, and may be sent slowly.
+      if (body?.read !== "unread") leave.now ??= await enterIfHeavy(services, operation, caller, 0, sent);
       if (place?.in === "body") requireTenant(c, caller, place.read((sent as StrictJson).value));
       const value = body && validated(body, sent);
       return await handle(services, {

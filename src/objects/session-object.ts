@@ -1,8 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
 import { countedValues } from "../kernel/platform/counted-storage.ts";
-import { sessionsPerLease } from "../sessions/anonymous-leave.ts";
 import {
   type CheckedSession,
+  type LeaseRequest,
   type SessionLease,
   type SessionLeases,
   type SessionOwner,
@@ -66,13 +66,15 @@ export class SessionObject extends DurableObject<Env> implements SessionStub, Se
   }
 
   /** Called on one object alone, which is no session. Counts by the hours of its clock. */
-  async leaseSessions(mostAnHour: number): Promise<SessionLease> {
+  async leaseSessions(mostAnHour: number, { wanted, unused, hourEnds }: LeaseRequest): Promise<SessionLease> {
     const hour = Math.floor(Date.now() / hourMs);
+    const until = (hour + 1) * hourMs;
     const counted = this.#kv.get<{ hour: number; leased: number }>("leases");
-    const leased = counted?.hour === hour ? counted.leased : 0;
-    const sessions = Math.max(0, Math.min(sessionsPerLease, mostAnHour - leased));
-    if (sessions > 0) this.#kv.put("leases", { hour, leased: leased + sessions });
-    return { sessions, until: (hour + 1) * hourMs };
+    const before = counted?.hour === hour ? counted.leased : 0;
+    const leased = hourEnds === until ? Math.max(0, before - unused) : before;
+    const sessions = Math.max(0, Math.min(wanted, mostAnHour - leased));
+    if (leased + sessions !== before) this.#kv.put("leases", { hour, leased: leased + sessions });
+    return { sessions, until };
   }
 
   override async alarm(): Promise<void> {

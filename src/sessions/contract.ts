@@ -80,7 +80,14 @@ export interface CheckedSession {
   reusableMs: number;
 }
 
-/** Leave to open so many sessions until then, in epoch milliseconds; 0 if the deployment has had its share. */
+/** What an isolate asks for, and what it gives back of its last lease, which was counted in the hour that ends then. */
+export interface LeaseRequest {
+  wanted: number;
+  unused: number;
+  hourEnds: number;
+}
+
+/** So many sessions may be opened until then, in epoch milliseconds; 0 if the deployment has had its share. */
 export interface SessionLease {
   sessions: number;
   until: number;
@@ -88,7 +95,7 @@ export interface SessionLease {
 
 /** Of the one object that counts sessions of callers without a token. */
 export interface SessionLeases {
-  leaseSessions(mostAnHour: number): Promise<SessionLease>;
+  leaseSessions(mostAnHour: number, request: LeaseRequest): Promise<SessionLease>;
 }
 
 /** Methods of a session's object. */

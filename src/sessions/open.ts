@@ -61,14 +61,14 @@ export async function openSession(
     createdAt: services.now(),
     subset,
   };
-  const refused = await leaveObjection(services, principal);
+  const refused = await allowanceObjection(services, principal);
   if (refused !== undefined) return err(refused);
   return ok({ ...(await store(services, record)), extensions });
 }
 
 /** Sessions of callers without a token are objects that anyone can make, so the deployment has a limit of its own. */
-async function leaveObjection(
-  { config, anonymousNegotiateLimiter, anonymousLeave, now }: SessionsDeps,
+async function allowanceObjection(
+  { config, anonymousNegotiateLimiter, anonymousAllowance, now }: SessionsDeps,
   { anonymous, subject }: Principal,
 ): Promise<Failure | undefined> {
   if (!anonymous) return undefined;
@@ -79,9 +79,9 @@ async function leaveObjection(
     const rule = `your network may open ${network.burst} a minute`;
     return tooManySessions(rule, network.burst, allowed.retryAfterSeconds);
   }
-  const leave = await anonymousLeave.take();
-  if (leave.ok) return undefined;
-  return tooManySessions(`all networks together may open ${anHour} an hour`, anHour, leave.retryAfterSeconds);
+  const taken = await anonymousAllowance.take();
+  if (taken.ok) return undefined;
+  return tooManySessions(`all networks together may open ${anHour} an hour`, anHour, taken.retryAfterSeconds);
 }
 
 function tooManySessions(rule: string, limit: number, retryAfterSeconds: number): Failure {
@@ -99,7 +99,7 @@ export async function resumeSession(
   { sessionId, hash }: { sessionId: string; hash: string },
 ): Promise<Result<OpenedSession | undefined, Failure>> {
   // First: the token works once.
-  const refused = await leaveObjection(services, principal);
+  const refused = await allowanceObjection(services, principal);
   if (refused !== undefined) return err(refused);
   const record = await services.sessions.redeemResumeToken(sessionId, ownerOf(principal), hash);
   if (record === undefined) return ok(undefined);

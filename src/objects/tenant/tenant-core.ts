@@ -33,12 +33,13 @@ import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, Subscriptions } from "../../subscriptions/subscriptions.ts";
 import { createTables, isEmpty, isNewer, migrate } from "../migrate.ts";
 import { enqueueDirectoryAll } from "./directory-feed.ts";
-import { LargePublishes, unjudgedRehearsal, unlessSuperseded } from "./large-publish.ts";
+import { LargePublishes, unjudgedRehearsal } from "./large-publish.ts";
 import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createOutboxTargets } from "./projections.ts";
 import { ClockWatch, pullBack } from "./pull-back.ts";
 import { Reanalysis } from "./reanalysis.ts";
 import { RestoreCheck } from "./restored.ts";
+import { StagedWrites } from "./staged-writes.ts";
 import { tenantSteps } from "./tables.ts";
 
 /** How long a write waits for the directory before it returns without it. */
@@ -69,6 +70,7 @@ export class TenantCore {
   readonly #index = new CardIndex();
   readonly #open = new OpenTenant();
   readonly #large: LargePublishes;
+  readonly #staged: StagedWrites;
   readonly #restored: RestoreCheck;
   /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
@@ -89,6 +91,12 @@ export class TenantCore {
     };
     this.watchers = new Watchers(this.#storage, () => this.#ready);
     this.#large = new LargePublishes(this.#storage, this.context, () => this.#finishLater());
+    this.#staged = new StagedWrites({
+      ...{ context: this.context, large: this.#large },
+      commit: (writer, name, work) => this.#commit(writer, name, work),
+      arm: () => this.#outbox.arm(),
+      waitUntil: (promise) => state.waitUntil(promise),
+    });
     this.reanalysis = new Reanalysis(this.#storage, this.context, (server) => this.#outbox.enqueueServer(server));
     const policyFor = addressPolicyFor(this.#config);
     const reschedule = () => setNextAlarm(this.#storage, Date.now());
@@ -192,10 +200,10 @@ export class TenantCore {
   async write<T extends { generation: number }>(
     writer: Writer,
     name: string,
-    work: (at: string) => Result<T, Failure>,
+    work: (at: string, since?: number) => Result<T, Failure>,
   ): Promise<Written<T>> {
     const error = this.#admit(writer) ?? (await this.#restored.beforeWrite(writer.tenant));
-    return error === undefined ? this.#commit(writer, name, work) : err(error);
+    return error === undefined ? this.#staged.write(writer, name, work) : err(error);
   }
 
   /**
@@ -208,29 +216,7 @@ export class TenantCore {
     work: (at: string, staged: StagedPublish | "if-large") => Result<T, Failure>,
   ): Promise<Written<T>> {
     const error = this.#admit(writer) ?? (await this.#restored.beforeWrite(writer.tenant));
-    if (error !== undefined) return err(error);
-    const { name, manifest } = request;
-    if (manifest.capabilities.length <= mostJudgedAtOnce) {
-      try {
-        return await this.#commit(writer, name, (at) => work(at, "if-large"));
-      } catch (cause) {
-        if (!(cause instanceof LargePublishError)) throw cause;
-      }
-    }
-    const publishing = this.#large.inTurn(async () => {
-      const at = new Date().toISOString();
-      // The alarm deletes what a crash leaves.
-      this.#outbox.arm();
-      const ready = await this.#large.prepare({ ...request, at });
-      try {
-        return await this.#commit(writer, name, () => unlessSuperseded(ready, () => work(at, ready.staged)));
-      } finally {
-        await this.#large.finish(ready, name);
-      }
-    });
-    // It goes on when its sender has left: others wait for their turn.
-    this.#state.waitUntil(publishing.catch(() => {}));
-    return publishing;
+    return error === undefined ? this.#staged.publish(writer, request, work) : err(error);
   }
 
   /** What a publish would do. */
@@ -350,13 +336,13 @@ export class TenantCore {
     this.#state.waitUntil(this.#outbox.drain());
   }
 
-  versionContext({ subject }: Writer, at: string): VersionContext {
+  versionContext({ subject }: Writer, at: string, since?: number): VersionContext {
     const mayAsk = (url: string) => !isRefusedSource(this.#config, url);
     return {
       sql: this.sql,
       write: this.context,
       subject,
-      at,
+      ...{ at, since },
       bounds: this.#config.bounds,
       isAllowedUrl: mayAsk,
     };

@@ -112,8 +112,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async changeConfig(writer: Writer, name: string, change: ConfigMembers): Promise<Written<ConfigOutcome>> {
-    return this.#core.write(writer, name, (at) =>
-      changeSettings(this.#core.context, name, change, { at, precondition: writer.precondition }),
+    return this.#core.write(writer, name, (at, since) =>
+      changeSettings(this.#core.context, name, change, { at, since, precondition: writer.precondition }),
     );
   }
 
@@ -143,8 +143,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async publishVersion(writer: Writer, request: VersionRequest): Promise<Written<VersionOutcome>> {
-    return this.#core.write(writer, request.name, (at) =>
-      publishVersion(this.#core.versionContext(writer, at), request),
+    return this.#core.write(writer, request.name, (at, since) =>
+      publishVersion(this.#core.versionContext(writer, at, since), request),
     );
   }
 

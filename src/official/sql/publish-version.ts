@@ -1,21 +1,22 @@
 import type { Bounds } from "../../kernel/bounds.ts";
-import { digestOfTextSync } from "../../kernel/digest.ts";
+import { canonicalJson, digestOfTextSteps } from "../../kernel/digest.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { boundedFlags, flagsPerItem } from "../../manifest/describe.ts";
 import type { LogChange } from "../../manifest/diff.ts";
 import { scanCapability } from "../../manifest/scan.ts";
-import { canonicalManifest, type StoredManifest } from "../../manifest/stored.ts";
-import { preparedItem } from "../../manifest/stored-item.ts";
+import { canonicalManifest } from "../../manifest/stored.ts";
 import type { PublishRequest } from "../../registry/contract.ts";
 import { ServerConfig } from "../../registry/schema.ts";
 import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
 import { followSources } from "../../registry/sql/follow-sources.ts";
 import type { WriteContext } from "../../registry/sql/listener.ts";
+import { LargePublishError, mostJudgedAtOnce } from "../../registry/sql/publish/stage.ts";
 import { publish } from "../../registry/sql/publish.ts";
-import { bodyText, revisionOfDigest } from "../../registry/sql/revisions.ts";
-import { bumpOverlay, findLive, findRow, type ServerRow, setConfig } from "../../registry/sql/servers.ts";
+import { type RevisionContent, revisionAt, storedItemSteps } from "../../registry/sql/revisions.ts";
+import { bumpOverlay, findLive, findRow, setConfig } from "../../registry/sql/servers.ts";
 import { makePublic } from "../../registry/sql/settings.ts";
 import { setServerStatus } from "../../registry/sql/status.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
@@ -37,6 +38,8 @@ export interface VersionContext {
   sql: SqlStorage;
   write: WriteContext;
   at: string;
+  /** The generation before what was staged for this write; undefined if nothing was. */
+  since?: number;
   subject: string;
   bounds: Bounds;
   /** True if the registry may read this remote. */
@@ -119,11 +122,20 @@ function applyLatestVersion(
   message: string,
 ): Result<number, Failure> {
   const { sql, at, subject } = work;
-  const before = generationOf(sql);
+  const before = work.since ?? generationOf(sql);
   const row = findRow(sql, name);
-  const { manifest, placement } = manifestWithServerJson(sql, row, name, document);
-  if (row === undefined || row.deleted_at !== null || row.digest !== manifest.digest) {
-    const published = publish(work.write, { name, subject, at, manifest, placement, partial: false });
+  const last = row?.digest ? revisionAt(sql, name, row.revision) : undefined;
+  const header = headerWithServerJson(last, document);
+  // The items are those of the last revision, so the manifest is the same if its fields are.
+  const isSame = last !== undefined && row?.deleted_at === null && canonicalJson(last.header) === canonicalJson(header);
+  if (!isSame) {
+    const whole = () => manifestSteps(work, name, last, header);
+    if (last !== undefined && last.layout.length > mostJudgedAtOnce) {
+      throw new LargePublishError("the manifest must be read in steps", whole);
+    }
+    const request = runAtOnce(whole());
+    if (request === undefined) throw new Error(`items of the present revision of ${name} are missing`);
+    const published = publish(work.write, { ...request, subject, at });
     if (!published.ok) return published;
   }
   const settled = applyConfig(work, name, document, before);
@@ -165,22 +177,27 @@ function applyConfig(
   return { becamePublic: row?.public_since === null };
 }
 
-/** The server's manifest with the header fields of a server.json replaced by those of this document. */
-function manifestWithServerJson(
-  sql: SqlStorage,
-  row: ServerRow | undefined,
-  name: string,
-  document: ServerJson,
-): Pick<PublishRequest, "manifest" | "placement"> {
-  const last = lastManifest(sql, row, name);
+/** The fields of the last revision, with those of a server.json replaced by those of this document. */
+function headerWithServerJson(last: RevisionContent | undefined, document: ServerJson): Record<string, unknown> {
   const kept = Object.entries(last?.header ?? {}).filter(([key]) => !serverJsonFields.includes(key));
-  const header = { ...Object.fromEntries(kept), ...manifestFields(document) };
-  const capabilities = (last?.capabilities ?? []).map(preparedItem);
-  const { origins } = (last && revisionOfDigest(sql, name, last.digest)) ?? {};
+  return { ...Object.fromEntries(kept), ...manifestFields(document) };
+}
+
+/** The publish of these fields with the items of the last revision. */
+function* manifestSteps(
+  { sql, subject }: VersionContext,
+  name: string,
+  last: RevisionContent | undefined,
+  header: Record<string, unknown>,
+): Steps<Omit<PublishRequest, "at"> | undefined> {
+  const capabilities = yield* storedItemSteps(sql, name, last?.layout ?? []);
+  if (capabilities === undefined) return undefined;
+  const { origins } = last ?? {};
   return {
+    ...{ name, subject, partial: false },
     manifest: {
       ...{ header, capabilities, offered: capabilities.length },
-      digest: digestOfTextSync(canonicalManifest(header, capabilities)),
+      digest: yield* digestOfTextSteps(canonicalManifest(header, capabilities)),
       flags: boundedFlags(scanCapability({ kind: "server", name, declared: header }), flagsPerItem),
       intake: { sections: { known: [], own: [] }, confirmed: [], claims: {} },
     },
@@ -190,9 +207,4 @@ function manifestWithServerJson(
       fromSources: (origins?.fromSources ?? []).filter((key) => !serverJsonFields.includes(key)),
     },
   };
-}
-
-function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string): StoredManifest | undefined {
-  const text = row?.digest ? bodyText(sql, name, row.digest) : undefined;
-  return text === undefined ? undefined : (readJson(text) as StoredManifest);
 }

@@ -1,5 +1,6 @@
 import { createWarnings } from "../../formats/text.ts";
-import { canonicalJson, digestOfTextSync } from "../../kernel/digest.ts";
+import { canonicalJson, digestOfTextSteps, digestOfTextSync } from "../../kernel/digest.ts";
+import { runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { LogReason } from "../../manifest/classify/reasons.ts";
 import { isSourceOrigin, type Origin, sourceOrigin } from "../../manifest/compose.ts";
@@ -7,17 +8,17 @@ import { boundedFlags, flagsPerItem } from "../../manifest/describe.ts";
 import { countChanges, type LogChange } from "../../manifest/diff.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import { scanCapability } from "../../manifest/scan.ts";
-import { canonicalManifest, type StoredCapability } from "../../manifest/stored.ts";
-import { preparedItem } from "../../manifest/stored-item.ts";
-import type { ServerSummary } from "../contract.ts";
+import { canonicalManifest } from "../../manifest/stored.ts";
+import type { PublishRequest, ServerSummary } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
 import { sourceHeader } from "../sources/offer.ts";
 import { appendChanges, recordChanges } from "./change-log.ts";
 import { syncHidden } from "./hidden-items.ts";
 import type { WriteContext } from "./listener.ts";
 import { originsText } from "./origins.ts";
+import { LargePublishError, mostJudgedAtOnce } from "./publish/stage.ts";
 import { publish } from "./publish.ts";
-import { insertRevision, pruneRevisions, storedManifest } from "./revisions.ts";
+import { insertRevision, type Layout, pruneRevisions, revisionAt, storedItemSteps } from "./revisions.ts";
 import { bumpOverlay, findLive, flagsOfRow, moveServer } from "./servers.ts";
 import { dropCopy, readCopy } from "./source-copies.ts";
 import { clearWarnings, readableRows, syncSources } from "./source-rows.ts";
@@ -79,7 +80,9 @@ interface Rest {
   fromSources: string[];
   /** Fields of the header that are not what they were. */
   fields: string[];
-  items: { item: StoredCapability; origin: Origin }[];
+  layout: Layout;
+  /** Of each item of the layout. */
+  origins: Origin[];
   /** True if no item goes. */
   hasAllItems: boolean;
 }
@@ -89,51 +92,65 @@ interface Rest {
  * undefined if that is what it has.
  */
 function restOf(sql: SqlStorage, name: string, removed: readonly string[]): Rest | undefined {
-  const stored = storedManifest(sql, name);
-  if (stored === undefined) return undefined;
-  const { manifest, origins } = stored;
+  const row = findLive(sql, name);
+  const revision = row?.digest ? revisionAt(sql, name, row.revision) : undefined;
+  if (revision === undefined) return undefined;
+  const { origins } = revision;
   const gone = new Set<Origin>(removed.map(sourceOrigin));
   // Items of a source that is not configured any more can only be left from before sources took theirs along.
   const configured = new Set(readableRows(sql, name).map(({ id }) => sourceOrigin(id)));
   const stays = (origin: Origin) => !isSourceOrigin(origin) || (configured.has(origin) && !gone.has(origin));
-  const items = manifest.capabilities.flatMap((item, position) => {
-    const origin = origins.of(position);
-    return stays(origin) ? [{ item, origin }] : [];
-  });
-  const before = manifest.header;
+  const items = revision.layout.map((version, position) => ({ version, origin: origins.of(position) }));
+  const kept = items.filter(({ origin }) => stays(origin));
+  const before = revision.header;
   const own = Object.entries(before).filter(([key]) => !origins.fromSources.includes(key));
   const read = headerOf(sql, name, new Set(own.map(([key]) => key)));
   const header: Record<string, unknown> = { ...read, ...Object.fromEntries(own) };
   const isSame = (key: string) => canonicalJson([header[key]]) === canonicalJson([before[key]]);
   const fields = [...new Set([...Object.keys(before), ...Object.keys(header)])].filter((key) => !isSame(key));
-  const hasAllItems = items.length === manifest.capabilities.length;
+  const hasAllItems = kept.length === items.length;
   if (hasAllItems && fields.length === 0) return undefined;
-  return { header, fromSources: Object.keys(read), fields, items, hasAllItems };
+  const layout = kept.map(({ version }) => version);
+  return {
+    ...{ header, fromSources: Object.keys(read), fields, hasAllItems, layout },
+    origins: kept.map(({ origin }) => origin),
+  };
 }
 
-function publishRest(
-  write: WriteContext,
-  name: string,
-  { header, fromSources, items }: Rest,
-  at: string,
-  generation: number | undefined,
-): void {
+function publishRest(write: WriteContext, name: string, rest: Rest, at: string, generation: number | undefined): void {
   const { sql } = write;
-  const capabilities = items.map(({ item }) => preparedItem(item));
-  const { last_synced: lastSynced = null } = findLive(sql, name) ?? {};
-  const published = publish(write, {
-    ...{ name, subject: "settings", at, partial: false, ofSettings: { generation } },
+  const whole = () => restSteps(sql, name, rest);
+  if (rest.layout.length > mostJudgedAtOnce) throw new LargePublishError("what stays is much", whole);
+  const request = runAtOnce(whole());
+  if (request === undefined) throw new Error(`items of the present revision of ${name} are missing`);
+  try {
+    const published = publish(write, { ...request, at, ofSettings: { generation } }, "if-large");
+    if (!published.ok) {
+      throw new Error(`the items of a removed source could not be removed: ${published.error.message}`);
+    }
+  } catch (cause) {
+    throw cause instanceof LargePublishError ? new LargePublishError("the removal must be staged", whole) : cause;
+  }
+}
+
+/** Makes the publish of what stays. */
+function* restSteps(
+  sql: SqlStorage,
+  name: string,
+  { header, fromSources, layout, origins }: Rest,
+): Steps<Omit<PublishRequest, "at"> | undefined> {
+  const capabilities = yield* storedItemSteps(sql, name, layout);
+  if (capabilities === undefined) return undefined;
+  return {
+    ...{ name, subject: "settings", partial: false, ofSettings: {} },
     manifest: {
       ...{ header, capabilities, offered: capabilities.length },
-      digest: digestOfTextSync(canonicalManifest(header, capabilities)),
+      digest: yield* digestOfTextSteps(canonicalManifest(header, capabilities)),
       flags: headerFlags(name, header),
       intake: { sections: { known: [], own: [] }, confirmed: [], claims: {} },
     },
-    placement: { by: "version", origins: items.map(({ origin }) => origin), fromSources },
-  });
-  if (!published.ok) throw new Error(`the items of a removed source could not be removed: ${published.error.message}`);
-  // Nothing was read: what stays is as old as it was.
-  sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", lastSynced, name);
+    placement: { by: "version", origins, fromSources },
+  };
 }
 
 /**
@@ -143,27 +160,19 @@ function publishRest(
 function storeFields(
   { sql, keep }: WriteContext,
   name: string,
-  { header, fromSources, items }: Rest,
+  { header, fromSources, layout, origins }: Rest,
   at: string,
   generation: number,
 ): void {
   const row = findLive(sql, name);
-  if (row === undefined) return;
+  const items = runAtOnce(storedItemSteps(sql, name, layout));
+  if (row === undefined || items === undefined) return;
   const { config } = row;
   const number = row.revision + 1;
-  const digest = digestOfTextSync(
-    canonicalManifest(
-      header,
-      items.map(({ item }) => preparedItem(item)),
-    ),
-  );
+  const digest = digestOfTextSync(canonicalManifest(header, items));
   insertRevision(sql, {
     ...{ server: name, number, digest, generation, at, header, subject: "settings", changes: countChanges([]) },
-    layout: items.map(({ item }) => [item.kind, item.digest]),
-    origins: originsText(
-      items.map(({ origin }) => origin),
-      fromSources,
-    ),
+    ...{ layout, origins: originsText(origins, fromSources) },
   });
   const stay = flagsOfRow(row).filter(({ capability, of }) => of === "config" || capability !== undefined);
   // No source sets a field that a summary has.

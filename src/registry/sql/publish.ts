@@ -156,6 +156,10 @@ function applyManifest(
       flags: boundedServerFlags([...flags, ...carriedOverFlags(live, found, own, items.length), ...neighbours]),
       summary: summarise(header, items, (item) => off.has(itemKey(item))),
     });
+    // Nothing was read: what stays is as old as it was.
+    if (request.ofSettings !== undefined) {
+      sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", live?.last_synced ?? null, name);
+    }
     const touched = changedItems([...found.gone, ...found.added, ...switched]);
     const isRetitling = live !== undefined && isRetitled(sql, live);
     if (staged !== undefined) leaveToIndex(sql, staged, { number, touched, isRetitling });

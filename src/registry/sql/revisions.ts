@@ -1,10 +1,12 @@
-import { runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
+import { analysisUnits, runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { analysisVersion } from "../../manifest/describe.ts";
 import type { ChangeCounts } from "../../manifest/diff.ts";
+import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import type { StoredManifest } from "../../manifest/stored.ts";
+import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts";
+import { preparedItem } from "../../manifest/stored-item.ts";
 import type { Revision } from "../contract.ts";
 import { type RevisionOrigins, readOrigins } from "./origins.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
@@ -235,6 +237,30 @@ function namedRows(sql: SqlStorage, server: string, named: Layout): ItemRow[] {
       JSON.stringify(named),
     )
     .toArray();
+}
+
+/**
+ * The items of a layout as a publish takes them, in steps: a manifest that the object puts together from what it has.
+ * undefined if one of them was removed meanwhile.
+ */
+export function* storedItemSteps(
+  sql: SqlStorage,
+  server: string,
+  layout: Layout,
+): Steps<PreparedCapability[] | undefined> {
+  const items: PreparedCapability[] = [];
+  for (let from = 0; from < layout.length; from += itemsPerStep) {
+    const part = layout.slice(from, from + itemsPerStep);
+    const found = new Map(namedRows(sql, server, part).map((row) => [`${row.kind} ${row.digest}`, row]));
+    for (const [kind, digest] of part) {
+      const row = found.get(`${kind} ${digest}`);
+      if (row === undefined) return undefined;
+      const text = itemText(row);
+      items.push(preparedItem(readJson(text) as StoredCapability));
+      yield unitsPerItem + analysisUnits(text.length);
+    }
+  }
+  return items;
 }
 
 /** The current manifest of a server, with the origins of its items. */

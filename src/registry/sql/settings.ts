@@ -74,7 +74,13 @@ function alreadyExists(row: ServerRow, { tenant, name }: ServerConfig): Failure 
  * Stores a config of which more than the status changed. The one function for the status changes that; both share a
  * generation.
  */
-function replaceConfig(write: WriteContext, before: ServerRow, next: ServerConfig, at: string): SettingsOutcome {
+function replaceConfig(
+  write: WriteContext,
+  before: ServerRow,
+  next: ServerConfig,
+  at: string,
+  isStaged: boolean,
+): SettingsOutcome {
   const { sql, keep, listener } = write;
   const { name } = before;
   const config = withState(next, stateOfRow(before));
@@ -95,7 +101,7 @@ function replaceConfig(write: WriteContext, before: ServerRow, next: ServerConfi
   if (publicSince === generation) listener.becamePublic(name, at, generation);
   const followed = followSources(write, config, at, generation);
   setServerStatus(write, name, stateOf(next), { at, generation });
-  return { generation, changed: true, narrowed: narrowed || followed.narrowed };
+  return { generation, changed: true, narrowed: narrowed || isStaged || followed.narrowed };
 }
 
 /** Another spelling of the tenant is no change of the config. */
@@ -108,10 +114,11 @@ export function changeSettings(
   write: WriteContext,
   name: string,
   { members, claims, warnings }: ConfigMembers,
-  { at, precondition }: { at: string; precondition?: Precondition },
+  { at, since, precondition }: { at: string; since?: number; precondition?: Precondition },
 ): Result<ConfigOutcome, Failure> {
   const { sql } = write;
-  const row = requireServer(sql, name, precondition);
+  // With what was staged for it the server has moved on from the tag that the precondition held for.
+  const row = requireServer(sql, name, since === undefined ? precondition : undefined);
   if (!row.ok) return row;
   const current = readJson(row.value.config) as ServerConfig;
   const next = changeConfig(current, members, write.keep.configBytes);
@@ -132,7 +139,7 @@ export function changeSettings(
     const generation = setServerStatus(write, name, state, { at }) ?? row.value.generation;
     return ok({ ...outcome, generation, changed: true, narrowed: false });
   }
-  return ok({ ...outcome, ...replaceConfig(write, row.value, config, at) });
+  return ok({ ...outcome, ...replaceConfig(write, row.value, config, at, since !== undefined) });
 }
 
 function claimWarnings(sql: SqlStorage, row: ServerRow, claims: Claims): string[] {

@@ -1,9 +1,11 @@
 import type { Failure } from "../../../kernel/failure.ts";
+import type { Steps } from "../../../kernel/pace/pace.ts";
 import { insert } from "../../../kernel/platform/insert.ts";
 import type { Result } from "../../../kernel/result.ts";
 import type { ItemRef } from "../../../manifest/diff.ts";
 import type { PreparedCapability } from "../../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../../manifest/schema/capability.ts";
+import type { PublishRequest } from "../../contract.ts";
 import { capabilityRow, insertCapability } from "../items.ts";
 import type { ChainedRow } from "../log/log-rows.ts";
 import { cancelTask, enqueueTask } from "../outbox-table.ts";
@@ -48,8 +50,21 @@ export interface StagedRows {
   toIndex?: { revision: number; items: ItemRef[] | "all" };
 }
 
-/** Thrown out of a transaction that would change more items than one transaction writes. Nothing was written. */
-export class LargePublishError extends Error {}
+/** Makes a publish of what the server has, in steps. undefined if the server changed meanwhile. */
+export type UnwrittenPublish = () => Steps<Omit<PublishRequest, "at"> | undefined>;
+
+/**
+ * Thrown out of a transaction that would read or change more items than one transaction should. Nothing was written.
+ * `unwritten`: the publish that a write of something else brings with it.
+ */
+export class LargePublishError extends Error {
+  readonly unwritten: UnwrittenPublish | undefined;
+
+  constructor(message: string, unwritten?: UnwrittenPublish) {
+    super(message);
+    this.unwritten = unwritten;
+  }
+}
 
 export function isLarge({ found: { added, gone } }: ManifestMove): boolean {
   return added.length + gone.length > mostUnstaged;
