@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Document, isMap } from "yaml";
+import { Document, isMap, Parser } from "yaml";
+import { runAtOnce } from "../../../src/kernel/pace/pace.ts";
+import { composeSteps } from "../../../src/kernel/yaml/compose.ts";
 import { parseYaml } from "../../../src/kernel/yaml.ts";
 
 const parse = (text: string) => parseYaml(new TextEncoder().encode(text), { maxDepth: 64, maxBytes: 1_000_000 });
@@ -91,6 +93,21 @@ describe("YAML", () => {
     ["levels", (count: number) => "- ".repeat(count), /nested too deeply/],
   ])("finds a fault among many %s", (_, text, message) => {
     expect(value(text(20_000))).toMatchObject({ message: expect.stringMatching(message) });
+  });
+
+  it.each([
+    ["commas", `[a${",".repeat(9_999)}]`],
+    ["values without a comma", `[${'"" '.repeat(9_999)}]`],
+    ["anchors of an item", `- ${"&a ".repeat(9_999)}x`],
+    ["anchors of a value", `k: ${"&a ".repeat(9_999)}x`],
+    ["tags of the document", `${"!a ".repeat(9_999)}x`],
+    ["values behind the document", "'a' ".repeat(9_999)],
+    ["brackets", "]".repeat(9_999)],
+  ])("stops at a mistake that is repeated: %s", (_, text) => {
+    const composed = runAtOnce(composeSteps([...new Parser().parse(text)], text.length, {}));
+    expect(composed.problems.length).toBeGreaterThan(0);
+    expect(composed.problems.length).toBeLessThan(20);
+    expect(value(text)).toMatchObject({ message: expect.any(String), line: 1 });
   });
 
   it("says where", () => {

@@ -10,8 +10,8 @@ import {
   type LogHead,
   verifyChain,
 } from "../../../src/registry/change-chain.ts";
-import { entriesOf, type LogRow } from "../../../src/registry/sql/log/log-rows.ts";
 import { changesSince, logHead, recordChanges } from "../../../src/registry/sql/change-log.ts";
+import { entriesOf, type LogRow } from "../../../src/registry/sql/log/log-rows.ts";
 import { type Member, member } from "../support/member.ts";
 import { tools } from "../support/registry.ts";
 
