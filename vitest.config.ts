@@ -16,8 +16,10 @@ const commands = [
     (name) => `test/e2e/${name}.test.ts`,
   ),
 ];
-/** Servers, clients and catalogues of others, each with processes of its own: `npm run test:peers`. */
-const peers = ["official", "outbound", "search", "sources"].map((folder) => `test/e2e/${folder}/**/*.test.ts`);
+/** Several Workers, and servers, clients, subscribers and catalogues of others, each with processes of its own: `npm run test:peers`. */
+const peers = ["directory", "mcp", "official", "outbound", "search", "sources", "subscriptions"].map(
+  (folder) => `test/e2e/${folder}/**/*.test.ts`,
+);
 peers.push("test/e2e/registry/real-servers.test.ts");
 const wholeProcesses = { retry, testTimeout: 120_000, hookTimeout: 120_000 };
 
@@ -64,7 +66,7 @@ export default defineConfig({
       },
       // Whole processes: the package, the commands and the docs' own blocks.
       { test: { name: "commands", ...wholeProcesses, include: commands } },
-      // Whole processes: sources that are real or hostile servers, the official registry's entries, whole catalogues.
+      // Whole processes: data centres, sources and subscribers that are real or hostile servers, the official registry's entries, whole catalogues.
       { test: { name: "peers", ...wholeProcesses, include: peers } },
     ],
   },

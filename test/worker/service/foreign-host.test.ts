@@ -10,14 +10,17 @@ const named = "registry.test";
 const own = "http://10.0.0.1:8787";
 
 /** Ids of the operations whose answers to their examples have the host that the requests name. */
-async function repeating(registry: Registry): Promise<{ ids: string[]; answers: Map<string, Answer> }> {
+async function repeating(
+  registry: Registry,
+  asked = operations,
+): Promise<{ ids: string[]; answers: Map<string, Answer> }> {
   await loadDemo(registry);
   const admin = await token({ tenants: ["acme", "demo"], admin: true });
   const ids = new Set<string>();
   const answers = new Map<string, Answer>();
   // What an example needs must not be deleted by one before it.
   const isRemoval = ({ method }: Operation) => method === "delete";
-  for (const operation of [...operations].sort((a, b) => Number(isRemoval(a)) - Number(isRemoval(b)))) {
+  for (const operation of [...asked].sort((a, b) => Number(isRemoval(a)) - Number(isRemoval(b)))) {
     for (const example of Object.values(operation.examples ?? {})) {
       const answer = await runExample(registry, operation, example, admin).catch(() => undefined);
       // /mcp refuses the host, and says which.
@@ -35,7 +38,10 @@ describe("a request that names a host", { timeout: 90_000 }, () => {
   const linking = ["getDescription", "getServerCard", "listOfficialServers", "registerHook"];
 
   it("gets links to it where any host may be named", async () => {
-    const { ids } = await repeating(new Registry());
+    const { ids } = await repeating(
+      new Registry(),
+      operations.filter(({ id }) => linking.includes(id)),
+    );
     expect(ids).toEqual(expect.arrayContaining(linking));
   });
 
