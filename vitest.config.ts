@@ -17,10 +17,10 @@ const commands = [
   ),
 ];
 /** Several Workers, and servers, clients, subscribers and catalogues of others, each with processes of its own: `npm run test:peers`. */
-const peers = ["directory", "mcp", "official", "outbound", "search", "sources", "subscriptions"].map(
+const peers = ["changes", "directory", "mcp", "official", "outbound", "search", "sources", "subscriptions"].map(
   (folder) => `test/e2e/${folder}/**/*.test.ts`,
 );
-peers.push("test/e2e/registry/real-servers.test.ts");
+peers.push("test/e2e/own-address.test.ts", "test/e2e/registry/{poison,real-servers}.test.ts");
 const wholeProcesses = { retry, testTimeout: 120_000, hookTimeout: 120_000 };
 
 export default defineConfig({
